@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { insertUnreadPage } from '#db/queries/run-pages.ts';
 import { findRunStep, type RunStep, type StoredPage } from '#db/queries/run-steps.ts';
 import { type RunRow, raiseFence } from '#db/queries/runs.ts';
@@ -22,6 +21,7 @@ import {
   PAGES_A_JOB,
   STALE_FENCE,
 } from '#src/ingest/steps.ts';
+import { waitUntil } from '#src/lib/wait-until.ts';
 import { defineJob, type JobResult } from '#src/queue/job.ts';
 import { findRunFault, maySkipPage } from '#src/rules/down.ts';
 import { mayRunWait } from '#src/rules/waiting.ts';
@@ -102,7 +102,7 @@ const listPages = async (context: JobContext, step: RunStep): Promise<JobResult>
     totals.wanted += counts.wanted;
     totals.invalid += counts.invalid;
     // The next page follows at the application's pace, in this job or in the next one.
-    if (mayContinue(cursor)) await waitFor(startedAt + 1_000 / step.application.rate, context.signal);
+    if (mayContinue(cursor)) await waitUntil(startedAt + 1_000 / step.application.rate, context.signal);
   } while (mayContinue(cursor) && totals.pages < PAGES_A_JOB && performance.now() < continueUntil);
   const end = cursor.run.listing_end;
   if (end !== null && totals.wanted === 0) {
@@ -120,12 +120,6 @@ const resume = async ({ deps }: JobContext, { run_id, fence }: RunRow): Promise<
   if (step === undefined) return STALE_FENCE;
   await enqueueNextStep(deps.producer, step.run, await hasOpenGames(deps.sql, step.run));
   return { skipped: 'recorded before' };
-};
-
-/** Waits until this moment of the monotonic clock, or the abort. */
-const waitFor = async (moment: number, signal: AbortSignal): Promise<void> => {
-  const ms = moment - performance.now();
-  if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {});
 };
 
 const wantedOf = (page: ComparedPage): number => Object.keys(page.open_games).length;

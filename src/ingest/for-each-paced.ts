@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import { takeDetailTurn } from '#db/queries/detail-turns.ts';
 import { coerceError } from '#src/errors.ts';
+import { waitUntil } from '#src/lib/wait-until.ts';
 
 export type Pace = {
   /** Calls in flight at once. */
@@ -33,28 +33,28 @@ export const createJobPace = (
 const TURN_MS = 2_000;
 /** A turn's calls may begin until 500 ms after the longest turn ends, because earlier calls may be slow. */
 const USABLE_MS = TURN_MS + 500;
-/** Shorter waits are skipped, because timers are not more precise. */
-const TICK_MS = 2;
 
 /**
  * Hands out the starts of calls, at most `rate` per second, within turns of the application. All jobs of all workers that
- * call its details take turns, so they share its rate.
+ * call its details take turns, so they share its rate. A job takes its next turn at the end of the one that it has.
  * @param left calls that have no start yet
  * @returns a function that resolves to the start of the next call, in milliseconds of the monotonic clock
  */
-const createStarts = ({ rate, takeTurn }: Pace, left: () => number): (() => Promise<number>) => {
+const createStarts = ({ rate, signal, takeTurn }: Pace, left: () => number): (() => Promise<number>) => {
   const spacingMs = 1_000 / rate;
   const most = Math.max(1, Math.floor(TURN_MS / spacingMs));
   const turn = { calls: 0, next: 0, until: 0 };
   let taking: Promise<void> | undefined;
   const take = async (): Promise<void> => {
+    await waitUntil(turn.next, signal);
+    if (signal.aborted) return;
     const calls = Math.min(left(), most);
     const durationMs = calls * spacingMs;
     const next = (await takeTurn(durationMs)) + performance.now();
     Object.assign(turn, { calls, next, until: next + USABLE_MS });
   };
   return async () => {
-    while (turn.calls === 0 || performance.now() > turn.until) {
+    while (!signal.aborted && (turn.calls === 0 || performance.now() > turn.until)) {
       taking ??= take().finally(() => {
         taking = undefined;
       });
@@ -80,25 +80,23 @@ export const forEachPaced = async <Item>(
   let next = 0;
   let started = 0;
   let failure: Error | undefined;
-  let stopped = false;
-  const isOver = (): boolean => stopped || pace.signal.aborted;
-  const nextStart = createStarts(pace, () => items.length - started);
+  const stopped = new AbortController();
+  const signal = AbortSignal.any([pace.signal, stopped.signal]);
+  const nextStart = createStarts({ ...pace, signal }, () => items.length - started);
   const startNext = async (): Promise<void> => {
     const item = items[next] as Item;
     next += 1;
     const start = await nextStart();
     started += 1;
-    const waitMs = start - performance.now();
-    if (waitMs >= TICK_MS && !isOver())
-      await sleep(waitMs, undefined, { signal: pace.signal }).catch(() => {});
-    if (!isOver() && (await work(item)) === 'stop') stopped = true;
+    await waitUntil(start, signal);
+    if (!signal.aborted && (await work(item)) === 'stop') stopped.abort();
   };
   const worker = async (): Promise<void> => {
     try {
-      while (!isOver() && next < items.length) await startNext();
+      while (!signal.aborted && next < items.length) await startNext();
     } catch (error) {
       failure ??= coerceError(error);
-      stopped = true;
+      stopped.abort();
     }
   };
   await Promise.all(Array.from({ length: Math.min(pace.concurrency, items.length) }, worker));
