@@ -55,7 +55,9 @@ export const addPictureRoutes = (app: FastifyInstance, directory: string, sendin
     const etag = `"${sha256}"`;
     const { start, end } = partOf(headers.range, size);
     const isCurrent = headers['if-none-match']?.includes(etag) ?? false;
-    if (isCurrent || end < start || method === 'HEAD') await file.close();
+    // Fastify does not read a stream after the deadline has answered.
+    if (reply.sent || isCurrent || end < start || method === 'HEAD') await file.close();
+    if (reply.sent) return reply;
     if (end < start && !isCurrent) return reply.code(416).header('content-range', `bytes */${size}`).send();
     reply.headers({ ...HEADERS, etag });
     if (isCurrent) return reply.code(304).send();

@@ -66,11 +66,13 @@ export const openPicture = async (
     },
   );
   if (file === undefined) return undefined;
+  // Node ends a process that forgets an open file.
+  await using opened = new AsyncDisposableStack();
+  opened.use(file);
   const stats = await file.stat();
-  if (stats.isFile() && stats.size > 0 && (await isAt(file, directory, path)))
-    return { file, size: stats.size };
-  await file.close();
-  return undefined;
+  if (!stats.isFile() || stats.size === 0 || !(await isAt(file, directory, path))) return undefined;
+  opened.move();
+  return { file, size: stats.size };
 };
 
 /** Makes the directories of a store that has no picture yet. Other users of the machine can read public pictures only. */

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { closeSync, constants, openSync } from 'node:fs';
+import { mkdir, mkdtemp, open, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,9 +12,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDeadline } from '#src/api/deadline.ts';
 import { addPictureRoutes } from '#src/api/pictures.ts';
 import { createServer } from '#src/http/create-server.ts';
-import { createFileStore, openFileStore } from '#src/picture-store/file-store.ts';
+import { createFileStore, openFileStore, pathInArea } from '#src/picture-store/file-store.ts';
 import { nameOfPicture, type StoredPicture } from '#src/picture-store/store.ts';
 import { startApi, type TestApi } from '#test/support/api.ts';
+import { countOpen } from '#test/support/open-files.ts';
 import { aPicture } from '#test/support/pictures.ts';
 
 let directory: string;
@@ -186,6 +188,39 @@ test('a picture whose client reads longer than a call may take arrives whole', a
     const response = await fetch(`${url}/pictures/${nameOfPicture(large)}`);
     await sleep(deadlineMs + 50);
     expect([(await response.arrayBuffer()).byteLength, failures]).toEqual([all.length, []]);
+  } finally {
+    await app.close();
+  }
+});
+
+/** Occupies every thread that opens files, as a volume that hangs does. @returns frees them */
+const holdThreads = (): (() => Promise<void>) => {
+  const pipe = join(directory, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const threads = Number(process.env.UV_THREADPOOL_SIZE ?? 4);
+  const readers = Array.from({ length: threads }, () => open(pipe, constants.O_RDONLY));
+  return async () => {
+    const writer = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+    for (const reader of await Promise.all(readers)) await reader.close();
+    closeSync(writer);
+  };
+};
+
+test('a picture that is opened after the deadline of its call stays open nowhere', async () => {
+  const app = createServer(pino({ level: 'silent' }), { bodyMaxBytes: 1_024, connectionsMax: 10 });
+  const deadline = createDeadline(200, (_error, _request, reply) => reply.code(503).send());
+  app.addHook('onRequest', deadline);
+  addPictureRoutes(app, directory);
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const name = nameOfPicture(passed);
+  try {
+    const free = holdThreads();
+    const response = await fetch(`${url}/pictures/${name}`).finally(free);
+    expect(response.status).toBe(503);
+    // By then the first call has ended, too.
+    for (let call = 0; call < 3; call += 1)
+      expect((await fetch(`${url}/pictures/${name}`, { method: 'HEAD' })).status).toBe(200);
+    expect(await countOpen(join(directory, 'passed', pathInArea(name)))).toBe(0);
   } finally {
     await app.close();
   }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { StoreArea } from '#src/contract/pictures.ts';
 import { StoreError } from '#src/picture-store/errors.ts';
-import { createFileStore, openFileStore } from '#src/picture-store/file-store.ts';
+import { createFileStore, openFileStore, pathInArea } from '#src/picture-store/file-store.ts';
 import { parseStoreLocation } from '#src/picture-store/location.ts';
 import { openS3Store } from '#src/picture-store/s3-store.ts';
 import {
@@ -14,6 +14,7 @@ import {
   parsePictureName,
   type StoredPicture,
 } from '#src/picture-store/store.ts';
+import { countOpen } from '#test/support/open-files.ts';
 import { type S3Server, startS3Server } from '#test/support/s3-server.ts';
 import { mayMount, openTmpfs } from '#test/support/tmpfs.ts';
 
@@ -111,6 +112,22 @@ test('a picture that is stored once more while it is read is found', async () =>
     isDone = true;
     return writes;
   });
+});
+
+test('a picture of which the system gives no path stays open nowhere', async () => {
+  const name = 'd'.repeat(200);
+  const deep = join(directory, ...Array.from({ length: 19 }, () => name));
+  await mkdir(deep, { recursive: true });
+  await symlink(deep, join(directory, 'deep'));
+  const far = join(directory, 'deep', name, name);
+  await createFileStore(far);
+  // Part by part, because no path names the whole.
+  onTestFinished(() => rm(join(directory, 'deep', name), { recursive: true }));
+  const store = openFileStore(far);
+  const [picture, bytes] = aFile('far away');
+  await store.put('seen', picture, bytes);
+  await expect(store.read('seen', nameOfPicture(picture))).rejects.toThrow('ENAMETOOLONG');
+  expect(await countOpen(join(far, 'seen', pathInArea(nameOfPicture(picture))))).toBe(0);
 });
 
 test('a bucket of many pictures is listed whole', async () => {
