@@ -145,7 +145,7 @@ export const localUrl = (listenHost: string, listenPort: number): string => {
 };
 
 /** Is this a host of this machine alone? */
-export const isLoopbackHost = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host);
+export const isLoopbackHost = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host);
 
 /** Is this the address of a server on this machine? */
 export const isLoopbackUrl = (text: string): boolean => isLoopbackHost(new URL(text).hostname);

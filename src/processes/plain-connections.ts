@@ -1,9 +1,9 @@
-import { isLoopbackUrl } from '#src/config-values.ts';
+import { isLoopbackHost } from '#src/config-values.ts';
 
 /** Is one of the servers on another machine? Without a host, the connection is a socket file of this machine. */
 const leavesMachine = (url: string): boolean => {
   const [, hosts = ''] = /^[^:]+:\/\/(?:[^@/]*@)?([^/?#]*)/.exec(url) ?? [];
-  return hosts.split(',').some((host) => host !== '' && !isLoopbackUrl(`http://${host}`));
+  return hosts.split(',').some((host) => host !== '' && !isLoopbackHost(host.replace(/:\d+$/, '')));
 };
 
 const isVerified = (databaseUrl: string): boolean => /[?&]sslmode=verify-full(&|$)/.test(databaseUrl);

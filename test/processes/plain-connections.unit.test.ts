@@ -5,7 +5,7 @@ const LOCAL = 'postgres://u:p@127.0.0.1/db';
 
 test.each([
   [LOCAL, undefined],
-  ['postgres://u:p@localhost:5432/db', 'redis://127.0.0.1:6379'],
+  ['postgres://u:p@LOCALHOST:5432/db', 'redis://127.0.0.1:6379'],
   ['postgres://u:p@[::1]/db', 'redis://[::1]:6379'],
   ['postgres:///db?host=/var/run/postgresql', undefined],
   ['postgres://u:p@db.example/db?sslmode=verify-full', 'rediss://:p@redis.example'],
@@ -16,6 +16,7 @@ test.each([
 
 test.each([
   ['postgres://u:hidden@db.example/db', undefined, ['DATABASE_URL']],
+  ['postgres://u:hidden@10.1.2.300/db', undefined, ['DATABASE_URL']],
   ['postgres://u:hidden@10.1.2.3/db?sslmode=disable', undefined, ['DATABASE_URL']],
   [LOCAL, 'redis://:hidden@redis.example:6379', ['REDIS_URL']],
   [LOCAL, 'redis+sentinel://:hidden@a.example:1,b.example:2/main', ['REDIS_URL']],
