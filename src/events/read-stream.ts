@@ -30,7 +30,7 @@ export const listStream = async (
   const { first, last } = await findStreamEnds(sql);
   if (after === 'latest') return { list: [], next: String(last ?? 0) };
   const position = Number(after);
-  if (position > 0 && (position > (last ?? 0) || position < (first ?? 0))) throw new GonePlaceError();
+  if (position > 0 && (position > (last ?? 0) || position < (first ?? 1) - 1)) throw new GonePlaceError();
   const { list, next } = await readStream(sql, { after: position, limit, types });
   return { list: list.map((event) => toStreamDocument(event, formatAuditTime)), next: String(next) };
 };
