@@ -3,7 +3,7 @@ import type { Database } from '#db/client.ts';
 import { findPosition, listEventsAfter } from '#db/queries/events.ts';
 import { ApiError } from '#src/api/api-error.ts';
 import { callerApplicationId, callerOf, type Guard } from '#src/api/authenticate.ts';
-import { REFRESH_BODY_MAX_BYTES, success } from '#src/api/wire.ts';
+import { LONG_BODY_MAX_BYTES, success } from '#src/api/wire.ts';
 import {
   LIST_EVENTS_PATH,
   type ListEventsRequest,
@@ -49,7 +49,7 @@ export const addEventRoutes = (
     REFRESH_PATH,
     {
       ...guard,
-      bodyLimit: REFRESH_BODY_MAX_BYTES,
+      bodyLimit: LONG_BODY_MAX_BYTES,
       schema: { body: refreshRequestSchema, response: { 200: refreshResponseSchema } },
     },
     async (request) => {

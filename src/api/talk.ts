@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Database } from '#db/client.ts';
 import { callerApplicationId, callerOf, type Guard } from '#src/api/authenticate.ts';
-import { REFRESH_BODY_MAX_BYTES, success } from '#src/api/wire.ts';
+import { LONG_BODY_MAX_BYTES, success } from '#src/api/wire.ts';
 import {
   APPEAL_PATH,
   MESSAGE_PATH,
@@ -24,7 +24,7 @@ export const addTalkRoutes = (app: FastifyInstance, { sql, guard }: Options): vo
       path,
       {
         ...guard,
-        bodyLimit: REFRESH_BODY_MAX_BYTES,
+        bodyLimit: LONG_BODY_MAX_BYTES,
         schema: { body: writeRequestSchema, response: { 200: writeResponseSchema } },
       },
       async (request: FastifyRequest<{ Body: WriteRequest }>) => {

@@ -8,10 +8,10 @@ import { coerceError } from '#src/errors.ts';
 import { findJsonExcess } from '#src/lib/json-excess.ts';
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from '#src/rules/budgets.ts';
 
-/** Largest request body, except of game.refresh. The operations need a few hundred bytes. */
+/** Largest request body, unless its route sets another. The operations need a few hundred bytes. */
 export const BODY_MAX_BYTES = 16 * 1024;
-/** Room for 100 ids of the greatest length. */
-export const REFRESH_BODY_MAX_BYTES = 64 * 1024;
+/** Room for 100 ids of the greatest length, or for the longest text. */
+export const LONG_BODY_MAX_BYTES = 64 * 1024;
 /** Room for 10,000 addresses of packages. Only calls with an operator's token are read. */
 export const OPERATOR_BODY_MAX_BYTES = 4 * 1024 * 1024;
 

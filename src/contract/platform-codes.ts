@@ -40,7 +40,8 @@ export const PLATFORM_FAILURES = {
   },
   bodyTooLarge: {
     ret_code: 41301,
-    meaning: 'The body is larger than 16 KiB, 64 KiB for game.refresh, or 4 MiB for the operator API.',
+    meaning:
+      'The body is larger than 16 KiB, or 64 KiB for game.refresh, game.message and game.appeal, or 4 MiB for the operator API.',
   },
   wrongContentType: { ret_code: 41501, meaning: 'The Content-Type is not application/json in UTF-8.' },
   unmetExpectation: { ret_code: 41701, meaning: 'The expectation in the Expect header is not supported.' },
