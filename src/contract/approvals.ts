@@ -44,7 +44,8 @@ export const APPROVAL_ACTIONS = {
 /** How a request ends without being used. */
 export const APPROVAL_CLOSINGS = ['cancelled', 'declined', 'expired', 'void'] as const;
 export type ApprovalClosing = (typeof APPROVAL_CLOSINGS)[number];
-export type ApprovalState = 'requested' | 'approved' | 'used' | ApprovalClosing;
+export const APPROVAL_STATES = ['requested', 'approved', 'used', ...APPROVAL_CLOSINGS] as const;
+export type ApprovalState = (typeof APPROVAL_STATES)[number];
 
 /** A request waits this long for its approval. */
 export const APPROVE_WITHIN_MINUTES = 60;

@@ -1,6 +1,6 @@
 /** What operations and lists give in JSON: the operator API serves these fields and no others. */
 import { z } from 'zod';
-import { APPROVAL_CLOSINGS, APPROVAL_KINDS } from '#src/contract/approvals.ts';
+import { APPROVAL_KINDS, APPROVAL_STATES } from '#src/contract/approvals.ts';
 import { ROLES } from '#src/contract/roles.ts';
 import {
   AUDIT_STATUSES,
@@ -53,7 +53,7 @@ export const approvalDocument = z.object({
   kind: z.enum(APPROVAL_KINDS),
   subject: z.string(),
   version: z.string().describe('What was requested: void once its subject has another version.'),
-  state: z.enum(['requested', 'approved', 'used', ...APPROVAL_CLOSINGS]),
+  state: z.enum(APPROVAL_STATES),
   reason: z.string(),
   requested_by: z.string(),
   requested_at: time,

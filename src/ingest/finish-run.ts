@@ -134,12 +134,12 @@ const endListing = async (
   if (plan !== 'keep') await lockBackoff(tx, application_id);
   const { withdrawn, ...verified } = await writeUnlisted(tx, run, plan, isComplete(listing));
   const { note, ...judged } = judgeRun(listing, verified);
-  const moved = await explainUpdates(tx, run, sums);
+  const updatesNote = await explainUpdates(tx, run, sums);
   if (isSuspect && end === 'complete') await recordVanishingGames(tx, run_id, application_id);
   else if (sums.hasVanishing && isComplete(listing)) await forgetVanishingGames(tx, application_id);
   if (sums.hasFailures && end === 'complete' && listing.unread.length === 0)
     await clearUnlistedFailures(tx, run_id, application_id);
-  const notes = [note, moved].filter((each) => each !== null).join('; ');
+  const notes = [note, updatesNote].filter((each) => each !== null).join('; ');
   // No row names the failures beyond this number, so the ages of all details stay as they are, and the next run fetches
   // them.
   const haveRows = sums.invalid + sums.failed + sums.missing <= STORAGE.failures;

@@ -104,16 +104,18 @@ export const writeBatches = async (
 };
 
 /** Makes the failure of a new game whose application already has the most games. */
-const toSurplus = (application_game_id: string): LastFailure => {
+const toSurplus = (application_game_id: string): Failure => {
   const kind = 'too_many_games';
-  return { application_game_id, kind, reasons: [{ path: '', code: kind }], final: true, isAnswered: true };
+  return { application_game_id, kind, reasons: [{ path: '', code: kind }], final: true };
 };
 
 /** Makes the failure of a game that the list names and whose detail is null. */
-const toNoDetail = (application_game_id: string): LastFailure => {
-  const kind = 'no_detail';
-  return { application_game_id, kind, reasons: [{ path: 'data', code: 'null' }], final: true };
-};
+const toNoDetail = (application_game_id: string): Failure => ({
+  application_game_id,
+  kind: 'no_detail',
+  reasons: [{ path: 'data', code: 'null' }],
+  final: true,
+});
 
 /** Finds the new games for which there is no room. */
 const findSurplus = async (

@@ -178,7 +178,7 @@ export const passGames = defineOperation({
 /** Its label, "Another reason, see the text", tells the developer nothing alone. */
 const NEEDS_TEXT = 'other';
 
-/** @throws UsageError that lists the reasons, or asks for the text */
+/** @throws UsageError that lists the reasons, or requests the text */
 const requireReason = async (tx: Queryable, reason: string, text: string | null): Promise<void> => {
   const codes = (await listReasons(tx)).filter((row) => row.retired_at === null).map((row) => row.code);
   if (!codes.includes(reason)) {

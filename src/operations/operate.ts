@@ -15,7 +15,7 @@ import { coerceError, UsageError } from '#src/errors.ts';
 import { recordKnownRefusal } from '#src/identity/refusals.ts';
 import { mapConcurrently } from '#src/lib/map-concurrently.ts';
 import type { AnyOperation, Caller, Given, Operation, Platform } from '#src/operations/operation.ts';
-import { readStanding, requireOwn, requireRight, requireRightStill } from '#src/operations/rights.ts';
+import { readCallerState, requireOwn, requireRight, requireRightStill } from '#src/operations/rights.ts';
 import { ApprovalError, requireApproverStill, requireSecondPerson } from '#src/operations/second-person.ts';
 
 /** @returns the input as the operation gets it @throws UsageError that names each wrong field */
@@ -102,7 +102,7 @@ const runLogged = async <Schema extends z.ZodType, Result>(
   const isOnSelf = [`operator:${caller.actor.actor}`, `token:${caller.token_id}`].includes(subject);
   const requireStill = async (read: typeof readOperatorState): Promise<void> => {
     if (operation.right === 'own') return;
-    requireRightStill(operation, input, caller, await readStanding(tx, caller, read));
+    requireRightStill(operation, input, caller, await readCallerState(tx, caller, read));
   };
   if (isOnSelf) await requireStill(lockOperatorState);
   const { result, entries, approval } = await runUnlogged(tx, operation, input, run);
@@ -185,7 +185,7 @@ export const operateAll = async (
       all.push(...(await runUnlogged(tx, operation, input, run)).entries);
     }
     await recordAudit(tx, all);
-    const now = await readStanding(tx, caller);
+    const now = await readCallerState(tx, caller);
     for (const { operation, input } of checked) requireRightStill(operation, input, caller, now);
   };
   await transact(sql, runAll, prepareAll);
@@ -194,7 +194,7 @@ export const operateAll = async (
 const needsNothing = (): Promise<never> =>
   Promise.reject(new Error('this operation uses the database alone'));
 
-/** The platform of an operation that uses only the database. The operation has no second person, so `fourEyes` is never asked. */
+/** The platform of an operation that uses only the database. The operation has no second person, so `fourEyes` is never read. */
 const DATABASE_ALONE = {
   fourEyes: { kinds: FOUR_EYES_KINDS, onceTwo: false },
   keepsPictures: false,

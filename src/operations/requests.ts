@@ -83,7 +83,7 @@ const requirePerson = ({ token_id }: Caller, kind: ApprovalKind): void => {
 const requireCounted = async (tx: Queryable, { actor }: Caller, kind: ApprovalKind): Promise<void> => {
   if (!rolesOfKind(kind).request.includes('admin') || (await isCounted(tx, actor.actor))) return;
   throw new ApprovalError(
-    'Who is new, or was given a role, or a sign-in link, requests this from the next day on.',
+    'An operator who is new, or was given a role or a sign-in link, requests this from the next day on.',
   );
 };
 
@@ -179,7 +179,7 @@ export const approve = defineOperation({
     const why = explainNotWaiting(await requireRequest(tx, input));
     throw new ApprovalError(
       why ??
-        `It takes the role ${namesOfRoles(roles)} to approve this, for a day: who was given the role, or a sign-in link, counts from the next day on.`,
+        `It takes the role ${namesOfRoles(roles)} to approve this, for a day: an operator who was given the role, or a sign-in link, counts from the next day on.`,
     );
   },
   log: ({ row, isStale, isClosed }) => {

@@ -44,17 +44,17 @@ export const requireRight = (
 };
 
 /** What holds of a caller now: the operator, if it is one, and whether its token or session has ended. */
-type Standing = {
+type CallerState = {
   operator: Pick<OperatorState, 'status' | 'roles'> | undefined;
   hasEnded: boolean;
 };
 
 /** Reads whether the caller may still act, in one round trip. */
-export const readStanding = async (
+export const readCallerState = async (
   tx: Queryable,
   { actor: { actor, actor_kind }, token_id, session, portal }: Caller,
   readOperator = readOperatorState,
-): Promise<Standing> => {
+): Promise<CallerState> => {
   const [operator, ...ended] = await Promise.all([
     actor_kind === 'operator' ? readOperator(tx, actor) : undefined,
     token_id !== undefined && hasTokenEnded(tx, token_id),
@@ -66,15 +66,14 @@ export const readStanding = async (
 
 /**
  * Refuses an operator who was disabled, or lost the role, and a token or session that ended, since the request was let in.
- * Its caller reads the standing after the entries, which make transactions of others wait, so the standing holds at the
- * commit.
+ * Its caller reads the state after the entries, which make transactions of others wait, so the state holds at the commit.
  * @throws ForbiddenError
  */
 export const requireRightStill = (
   operation: AnyOperation,
   input: unknown,
   caller: Caller,
-  { operator: now, hasEnded }: Standing,
+  { operator: now, hasEnded }: CallerState,
 ): void => {
   if (hasEnded) throw new ForbiddenError(`${operation.title}: the token or the session has ended.`);
   if (now === undefined) return;

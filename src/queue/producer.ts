@@ -22,14 +22,14 @@ export type Placement = {
 /** One job of a chain. */
 type Link<Payload> = { job: JobSpec<Payload>; payload: Payload; id: string };
 
-/** Adds jobs. Each method throws on an invalid payload. */
+/** Adds jobs. `add` and `addAfter` throw on an invalid payload. */
 export type Producer = {
   add: <Payload>(job: JobSpec<Payload>, payload: Payload, placement?: Placement) => Promise<Job>;
   /** Adds both in one step; `parent` runs when `child` has completed or failed. */
   addAfter: <Parent, Child>(parent: Link<Parent>, child: Link<Child>) => Promise<void>;
   queue: (job: { name: string }) => Queue;
   queues: () => Queue[];
-  /** `isTooLarge` of large-jobs.ts: ask before you read a job or a scheduler that others may have written. */
+  /** `isTooLarge` of large-jobs.ts: call it before you read a job or a scheduler that others may have written. */
   isTooLarge: (queue: Queue, name: string, bytesMax?: number) => Promise<boolean>;
   /** How a queue keeps its finished jobs: options of each job. */
   keep: KeepOptions;

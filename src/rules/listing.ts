@@ -29,7 +29,7 @@ export const rowsOf = (reasons: readonly Reason[]): string[] => [
 /**
  * Reads the rows of data.list[] one by one (section 2.4), so that an invalid row does not affect the others. The first
  * valid row of a game counts.
- * @param isPauseDue asked before each row, because a thousand hostile rows take too long for one turn of the event loop
+ * @param isPauseDue called before each row, because a thousand hostile rows take too long for one turn of the event loop
  */
 export const readPage = async (
   rows: readonly unknown[],
