@@ -53,17 +53,21 @@ export const createAnswerMemory = (limits: typeof MEMORY = MEMORY): AnswerMemory
     return false;
   };
 
-  const hasRoom = ({ applicationId, bytes }: Waiting): boolean =>
-    reading + bytes <= limits.readingBytes &&
-    unwritten <= limits.unwrittenBytes &&
+  const isWithinOwn = ({ applicationId, bytes }: Waiting): boolean =>
     (readingBy.get(applicationId) ?? 0) + bytes <= limits.readingBytesOfOne &&
     (!isSlow(applicationId) || readingOfSlow + bytes <= limits.readingBytesOfSlow);
 
-  /** Admits in the order of arrival. An application at its own limit lets others pass. */
+  /**
+   * Admits in the order of arrival. An application at its own limit lets others pass. An answer that waits for the memory
+   * of the process does not, because smaller ones would take it for ever.
+   */
   const admitWaiting = (): void => {
     const left: Waiting[] = [];
+    let isFull = unwritten > limits.unwrittenBytes;
     for (const waiting of queue) {
-      if (hasRoom(waiting)) waiting.enter();
+      const isNext = isWithinOwn(waiting);
+      if (isNext && reading + waiting.bytes > limits.readingBytes) isFull = true;
+      if (isNext && !isFull) waiting.enter();
       else left.push(waiting);
     }
     queue = left;
@@ -98,6 +102,7 @@ export const createAnswerMemory = (limits: typeof MEMORY = MEMORY): AnswerMemory
         leave = () => {
           queue = queue.filter((other) => other !== waiting);
           reject(signal.aborted ? signal.reason : aborted());
+          admitWaiting();
         };
         const onAbort = leave;
         signal.addEventListener('abort', onAbort, { once: true });

@@ -38,6 +38,22 @@ test('one application waits for its own large answers, and others pass it', asyn
   expect(await isDone(admitted)).toBe(true);
 });
 
+test('a large answer that waits for memory is not overtaken by smaller ones, until its call ends', async () => {
+  const memory = createAnswerMemory(LIMITS);
+  const readers = ['one', 'two'].map((id) => memory.createAdmission(id, 4));
+  for (const reader of readers) await reader.admit(live());
+  const first = memory.createAdmission('large', 4).admit(live());
+  const abort = new AbortController();
+  const second = memory.createAdmission('larger', 4).admit(abort.signal);
+  const small = memory.createAdmission('small', 2).admit(live());
+  expect(await isDone(Promise.race([first, second, small]))).toBe(false);
+  readers[0]?.release();
+  expect([await isDone(first), await isDone(small)]).toEqual([true, false]);
+  abort.abort(new Error('shutdown'));
+  await expect(second).rejects.toThrow('shutdown');
+  expect(await isDone(small)).toBe(true);
+});
+
 test('applications that were slow share a part of the room', async () => {
   const memory = createAnswerMemory(LIMITS);
   for (const id of ['slow', 'slower']) {
