@@ -14,7 +14,7 @@ import {
   saveContent,
 } from '#db/queries/picture-fetches.ts';
 import type { PictureAddress } from '#db/queries/pictures.ts';
-import { isPassing, type PictureOutcome } from '#src/contract/pictures.ts';
+import type { PictureOutcome } from '#src/contract/pictures.ts';
 import type { EgressPolicy } from '#src/egress/egress.ts';
 import { comparePins, type ReopenGames } from '#src/pictures/compare-pins.ts';
 import type { Decoder } from '#src/pictures/decoder.ts';
@@ -22,7 +22,7 @@ import { createPictureAgent, fetchPicture, type PictureAnswer } from '#src/pictu
 import { createHostLimiter, type Patience, type RequestResult } from '#src/pictures/host-limiter.ts';
 import type { PictureKeeper } from '#src/pictures/keeper.ts';
 import { type PictureRequested, pictureRequested } from '#src/pictures/picture-requested.ts';
-import { freshMs, sniffImage } from '#src/rules/pictures.ts';
+import { freshFailureMs, freshMs, sniffImage } from '#src/rules/pictures.ts';
 
 /** Stands for bytes that were not read to their end. */
 const TOO_LARGE = Buffer.from([0]);
@@ -118,7 +118,7 @@ export const createPictures = (options: PictureOptions): Pictures => {
     const { picture_id } = claimed;
     if (answer.kind === 'failed' && answer.outcome !== 'too_large') {
       const { outcome, http_status, retryAfterMs } = answer;
-      const fresh = freshMs(isPassing(outcome), recheckMs);
+      const fresh = freshFailureMs(claimed.url, outcome, recheckMs);
       await recordResult(sql, { picture_id, outcome, http_status, freshMs: retryAfterMs ?? fresh });
       return outcome;
     }

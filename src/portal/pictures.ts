@@ -10,17 +10,12 @@ import {
   readThumbnail,
 } from '#db/queries/pictures.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
-import {
-  describePicture,
-  endOf,
-  type PictureOutcome,
-  THUMBNAIL_WIDTHS,
-  type ThumbnailWidth,
-} from '#src/contract/pictures.ts';
+import { endOf, type PictureOutcome, THUMBNAIL_WIDTHS, type ThumbnailWidth } from '#src/contract/pictures.ts';
 import { identifier } from '#src/contract/text.ts';
 import { firstLetter } from '#src/lib/printable.ts';
 import type { PictureCount } from '#src/portal/answer.ts';
 import { holderOf, SIGNED_IN } from '#src/portal/session.ts';
+import { explainPicture } from '#src/rules/pictures.ts';
 import { sendError } from '#src/site/answers.ts';
 import { ago, badge, html, link, mono, number, type SafeHtml, section } from '#src/site/html.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -72,9 +67,9 @@ const shot = (
   { field, alt, url }: Place,
   picture: PictureView & { outcome: PictureOutcome },
 ): SafeHtml => {
-  const { outcome, sha256, http_status, has_thumbnail } = picture;
+  const { outcome, sha256, has_thumbnail } = picture;
   const isShown = sha256 !== null && has_thumbnail;
-  const state = describePicture(outcome, http_status);
+  const state = explainPicture(outcome, picture);
   const image = isShown ? html`<img src="${pictureUrl(id, n, sha256)}" alt="${alt}" loading="lazy">` : state;
   const failure =
     isShown && outcome !== 'shown' ? html`<span class="warn">last request: ${state}</span>` : null;

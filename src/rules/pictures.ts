@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { PictureOutcome } from '#src/contract/pictures.ts';
+import { describePicture, isPassing, type PictureOutcome } from '#src/contract/pictures.ts';
 import { MINUTE_MS } from '#src/lib/duration.ts';
-import { addressIdentity, type IdentityRule } from '#src/rules/address-identity.ts';
+import { addressEnd, addressIdentity, type IdentityRule } from '#src/rules/address-identity.ts';
 
 /** Bounds of one picture. */
 export const PICTURE_BOUNDS = {
@@ -18,10 +18,39 @@ export const PICTURE_BOUNDS = {
 /** Once a result is older than this, a reviewer's look at the picture causes the next request. */
 export const FRESH_MS = 60 * MINUTE_MS;
 const FRESH_FAILURE_MS = 5 * MINUTE_MS;
+/** A refusal of an address that had ended says nothing of the picture: the next run or pull brings another address. */
+const FRESH_ENDED_MS = 15_000;
+
+/** Responses with which servers refuse an address that has ended. */
+const REFUSALS: ReadonlySet<PictureOutcome> = new Set(['http_error', 'not_found', 'redirect']);
+
+/** The last request for a picture. */
+type Requested = { url: string; fetched_at: Date | null };
+
+/** Was a picture refused because its signed address had ended? */
+const hadEnded = (outcome: PictureOutcome, { url, fetched_at }: Requested): boolean => {
+  const end = REFUSALS.has(outcome) ? addressEnd(url) : undefined;
+  return end !== undefined && fetched_at !== null && end <= fetched_at;
+};
+
+/** Explains in a few words why a picture is not shown. */
+export const explainPicture = (
+  outcome: PictureOutcome,
+  picture: Requested & { http_status: number | null },
+): string => {
+  const text = describePicture(outcome, picture.http_status);
+  return hadEnded(outcome, picture) ? `${text}: its signed address had ended` : text;
+};
 
 /** @param recheckMs `PICTURE_RECHECK` */
 export const freshMs = (isFailure: boolean, recheckMs: number): number =>
   Math.min(isFailure ? FRESH_FAILURE_MS : FRESH_MS, recheckMs / 2);
+
+/** Returns how long a failure counts as fresh. */
+export const freshFailureMs = (url: string, outcome: PictureOutcome, recheckMs: number): number =>
+  hadEnded(outcome, { url, fetched_at: new Date() })
+    ? FRESH_ENDED_MS
+    : freshMs(isPassing(outcome), recheckMs);
 
 /**
  * Returns when a picture of a decided game is requested next: after 80 to 100 % of the interval, so that pictures that were

@@ -6,6 +6,7 @@ import { findPictures } from '#db/queries/pictures.ts';
 import { recheckPicturesJob } from '#jobs/recheck-pictures.ts';
 import type { Pictures } from '#src/pictures/refresh.ts';
 import { identityRule } from '#src/rules/address-identity.ts';
+import { explainPicture } from '#src/rules/pictures.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
 import { decideGames, undoGameDecisions } from '#test/support/operate.ts';
 import { startPictures } from '#test/support/picture-refresh.ts';
@@ -103,6 +104,28 @@ test('a check requests the address that the game has now: the one of the decisio
   ]);
   expect(await gameOf('g-b')).toMatchObject({ audit_status: 'passed' });
 });
+
+test.each([403, 404, 302])(
+  'a picture that was refused (%i) because its address had ended says so, and is requested at the next address',
+  async (status) => {
+    const path = `/ended-${status}.png`;
+    const file = { bytes: await aPicture(5), etag: '"e"' };
+    const [ended, next] = [signed(path, 5), signed(path, 9)];
+    server.files.set(ended.slice(server.url.length), { ...file, status });
+    server.files.set(next.slice(server.url.length), file);
+    const explain = async () => {
+      const address = { application_id: 'acme', url: next };
+      const picture = (await findPictures(database.sql, [address])).get(address);
+      return picture?.outcome && explainPicture(picture.outcome, picture);
+    };
+    await look(ended);
+    expect(await explain()).toMatch(/: its signed address had ended$/);
+    // A look shortly after a run or a pull has read the next address.
+    await database.sql`update pictures set fresh_until = fresh_until - interval '15 seconds'`;
+    expect(await look(next)).toMatchObject({ outcome: 'shown' });
+    expect(await explain()).toBe('shown');
+  },
+);
 
 test('one picture that was swapped under a new signature is found by the next check, a hundred of a hundred', async () => {
   const names = Array.from({ length: 100 }, (_, n) => `swapped-${n}`);

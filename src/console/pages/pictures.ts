@@ -3,6 +3,7 @@ import type { ContentView, PictureSet, PictureView } from '#db/queries/pictures.
 import { seenField } from '#src/console/pages/seen-pictures.ts';
 import { describePicture, endOf, type ThumbnailWidth } from '#src/contract/pictures.ts';
 import { firstLetter } from '#src/lib/printable.ts';
+import { explainPicture } from '#src/rules/pictures.ts';
 import { badge, html, number, type SafeHtml } from '#src/site/html.ts';
 
 /** The address of a thumbnail of these bytes: at most `width` wide. */
@@ -104,11 +105,12 @@ export const NO_PICTURE = blank('no pictures');
 
 /** A small picture that opens in the viewer. */
 export const smallPicture = (picture: PictureView | undefined, alt: string): SafeHtml => {
-  const { outcome = null, sha256 = null, http_status = null } = picture ?? {};
+  const { outcome = null, sha256 = null } = picture ?? {};
+  const text = outcome === null || picture === undefined ? 'being fetched' : explainPicture(outcome, picture);
   return sha256 !== null && picture?.has_thumbnail === true
     ? html`<a class="frame" href="${thumbnailUrl(sha256, 1024)}" data-caption="${alt}">
 <img src="${thumbnailUrl(sha256, 256)}" alt="${alt}" loading="lazy" decoding="async"></a>`
-    : blank(outcome === null ? 'being fetched' : describePicture(outcome, http_status), isMissing(outcome));
+    : blank(text, isMissing(outcome));
 };
 
 /** Where the pictures of a page open, large. */
@@ -138,12 +140,12 @@ export const picturePlace = (
   picture: PictureView | undefined,
   { alt, digit, change = '', isLate = false, shownWidth }: PlaceOptions,
 ): SafeHtml => {
-  const { outcome = null, sha256 = null, http_status = null, note = null, width = null } = picture ?? {};
+  const { outcome = null, sha256 = null, note = null, width = null } = picture ?? {};
   const isShown = sha256 !== null && picture?.has_thumbnail === true;
   const isRemoved = change === 'removed';
   const awaited = isLate ? 'not fetched yet' : 'being fetched';
   const missing = isRemoved ? 'not stored' : awaited;
-  const reason = outcome === null ? missing : describePicture(outcome, http_status);
+  const reason = outcome === null || picture === undefined ? missing : explainPicture(outcome, picture);
   // The last bytes stay visible when a later request fails.
   const failure = isShown && outcome !== 'shown' && outcome !== null ? `last request: ${reason}` : null;
   const warn = (text: string | null) => (text === null ? null : html`<span class="warn">${text}</span>`);
