@@ -11,7 +11,7 @@ const SAMPLE = 100;
 const FEW = 10;
 
 /**
- * Explains the updates of a run whose changed games all changed in the parameters of their addresses alone.
+ * Explains the updates of a run whose changed games all changed in their addresses alone.
  * @returns the note of the run; null if other fields changed too
  */
 export const explainUpdates = async (
@@ -29,8 +29,10 @@ export const explainUpdates = async (
   if (moved.length === 0 || moved.includes(undefined)) return null;
   const names = [...new Set(moved.flatMap((each) => each ?? []))];
   const compared = changed.length < updated ? ` (${changed.length} compared)` : '';
-  const proposal = proposeVolatile(application_id, volatile_parameters, names);
   const what = `all ${updated} changed games${compared} changed in their addresses alone`;
+  if (moved.some((each) => each?.length === 0))
+    return `${what}, in other parts than parameters. If their pictures are the same, their developer must keep the addresses`;
+  const proposal = proposeVolatile(application_id, volatile_parameters, names);
   return proposal === null
     ? what
     : `${what}: they differ in ${names.join(', ')}. If that only signs or times them: ${proposal}`;

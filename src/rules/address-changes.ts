@@ -16,7 +16,8 @@ const pairsOf = (before: GameContent, after: GameContent): AddressPair[] | undef
 };
 
 /**
- * The parameters in which the addresses of two contents differ, if nothing else does.
+ * The parameters in which the addresses of two contents differ, if nothing but addresses does; none if an address differs
+ * elsewhere too, such as in its path.
  * @returns undefined if something else differs, or the contents are the same
  */
 export const movedParameters = (
@@ -25,10 +26,11 @@ export const movedParameters = (
   rule: IdentityRule,
 ): string[] | undefined => {
   const pairs = pairsOf(before, after);
-  if (pairs === undefined || before.game_name !== after.game_name || before.game_desc !== after.game_desc)
-    return undefined;
+  // An address that appears or goes is no other address.
+  if (pairs === undefined || pairs.some(([had, has]) => (had === '') !== (has === ''))) return undefined;
+  if (before.game_name !== after.game_name || before.game_desc !== after.game_desc) return undefined;
   const differences = pairs.map(([had, has]) => compareAddresses(had, has, rule));
-  if (differences.some(({ kind }) => kind === 'other')) return undefined;
+  if (differences.some(({ kind }) => kind === 'other')) return [];
   const names = differences.flatMap((difference) =>
     difference.kind === 'parameters' ? difference.names : [],
   );

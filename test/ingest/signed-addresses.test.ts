@@ -128,4 +128,33 @@ onBothBackends('an application that signs its addresses', (kind) => {
     server.games.update(server.games.all()[0]?.game_id ?? '', { game_info: 'Another text.' });
     expect(await fleet.sync('stamped', { full: true })).toMatchObject({ updated: 1, note: null });
   });
+
+  test.each([
+    ['path', (address: string, turn: number) => address.replace('/media/', `/media/${turn}/`)],
+    ['host', (address: string, turn: number) => address.replace('127.0.0.1', `127.0.0.${turn + 1}`)],
+    ['fragment', (address: string, turn: number) => `${address}#${turn}`],
+  ])(
+    'the note of a run says that all addresses move in their %s, for which there is no parameter',
+    async (part, move) => {
+      let turn = 0;
+      const { server } = await fleet.addApplication(
+        part,
+        30,
+        {},
+        {
+          sign: (address) => move(address, turn),
+          isValid: () => true,
+        },
+      );
+      await fleet.sync(part);
+      turn += 1;
+      const moved = await fleet.sync(part);
+      expect(moved.note).toBe(
+        `all ${moved.updated} changed games changed in their addresses alone, in other parts than parameters. If their pictures are the same, their developer must keep the addresses`,
+      );
+      for (const { game_id } of server.games.all()) server.games.update(game_id, { game_store_video: '' });
+      turn += 1;
+      expect((await fleet.sync(part, { full: true })).note).toBeNull();
+    },
+  );
 });

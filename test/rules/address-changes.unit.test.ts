@@ -18,10 +18,12 @@ test('the parameters in which addresses move, if nothing else does', () => {
     content(2, { game_name: 'Other' }),
     content(2, { game_info: 'Other' }),
     content(2, { game_icon: [] }),
-    content(2, { game_store_pic: [url(2, 'c')] }),
     content(2, { game_store_video: 'https://cdn.example/film.mp4' }),
   ];
   for (const other of others) expect(movedParameters(content(1), other, DEFAULT_RULE)).toBeUndefined();
+  expect(movedParameters(content(1), content(2, { game_store_pic: [url(2, 'c')] }), DEFAULT_RULE)).toEqual(
+    [],
+  );
   // What the rule leaves out already is no change.
   expect(movedParameters(content(1), content(2), identityRule(['t']))).toBeUndefined();
 });
