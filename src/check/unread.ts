@@ -21,6 +21,7 @@ const textOf = (bytes: Buffer): string | undefined => {
 const CUT = 'it ends before the JSON does: content-length is the number of bytes, not of characters';
 const ENDLESS = 'it ends before the JSON does: send all of it, with content-length or chunks';
 const ZIPPED = 'this is gzip, and the header content-encoding: gzip is missing';
+const ZIPPED_TWICE = 'it was compressed twice, by the application and by a proxy before it';
 
 /** Finds what is wrong with a text that begins as JSON, in the words of the parser, which quote a few characters. */
 const findFault = (text: string): string | undefined => {
@@ -61,7 +62,8 @@ export const describeBody = async (
   const whole = textOf(bytes);
   const text = whole?.replaceAll(/\s+/g, ' ').trim();
   if (text === '') return 'it is empty';
-  if (code === 'not_utf8' && bytes[0] === 0x1f && bytes[1] === 0x8b) return ZIPPED;
+  if (code === 'not_utf8' && bytes[0] === 0x1f && bytes[1] === 0x8b)
+    return reply.contentEncoding === undefined ? ZIPPED : ZIPPED_TWICE;
   const found = code === 'not_json' ? findFault(hideToken(whole ?? '', accessToken)) : undefined;
   const fault = found === CUT && !reply.hasEnd ? ENDLESS : found;
   if (operation === 'query_cp_kyc') {

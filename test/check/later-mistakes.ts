@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { data, details, every, list, type Mistake, rows } from '#test/check/plant-mistakes.ts';
 
 /** Mistakes that a second reader has planted, and a third, in servers of Python. */
@@ -52,6 +53,23 @@ export const OF_A_SECOND_READER: readonly Mistake[] = [
     after: list((reply) => Object.assign(reply, { status: 304, raw: '' })),
     fails: ['list.envelope'],
     says: /^HTTP 304, and the response is not JSON: it is empty$/,
+  },
+  {
+    planted: 'data is null past the end',
+    after: list(({ json }) => {
+      if (json.data?.list.length === 0) json.data = null;
+    }),
+    fails: ['list.past-the-end'],
+    says: /^data\.list is missing on page 1000000, and must be an empty array \[\]$/,
+  },
+  {
+    planted: 'an application and its proxy compress the response',
+    after: list((reply) => {
+      reply.raw = gzipSync(gzipSync(JSON.stringify(reply.json)));
+      reply.headers['content-encoding'] = 'gzip';
+    }),
+    fails: ['list.envelope'],
+    says: /^the response is not UTF-8: it was compressed twice, by the application and by a proxy before it$/,
   },
   {
     planted: 'a listed game has no detail',

@@ -153,7 +153,9 @@ export const listCases: readonly Case[] = [
       const list = at(dataOf(call), ['list']);
       const came = Array.isArray(list)
         ? `has ${list.length} ${list.length === 1 ? 'row' : 'rows'}`
-        : `is ${typeName(list)}`;
+        : list === undefined
+          ? 'is missing'
+          : `is ${typeName(list)}`;
       const problem = `data.list ${came} on page ${FAR_PAGE}, and must be an empty array []`;
       return judge(isEmptyPage(call), problem, call);
     },
