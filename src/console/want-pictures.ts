@@ -1,8 +1,7 @@
 /** Requests the pictures that an operator is about to see. */
-import { hash } from 'node:crypto';
 import { addressesOf, findPictures, type PictureAddress, type PictureSet } from '#db/queries/pictures.ts';
 import { isWaiting } from '#src/console/pages/pictures.ts';
-import { fetchPictures } from '#src/ingest/specs.ts';
+import { addFetchJob } from '#src/operations/place-pictures.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
 /** A game whose pictures are wanted; without `game_store_pic`, only its icons. */
@@ -20,11 +19,7 @@ const addJob = async (
   if (game_ids.length === 0 || adding >= ADDING_MAX) return;
   adding += 1;
   try {
-    await producer.add(
-      fetchPictures,
-      { game_ids, icons_only },
-      { once: `${icons_only ? 'icons' : 'all'}-${hash('sha256', game_ids.join())}` },
-    );
+    await addFetchJob(producer, game_ids, icons_only);
   } catch {
     logger.warn('pictures cannot be requested: the queue does not answer');
   } finally {

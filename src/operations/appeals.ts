@@ -8,7 +8,7 @@ import { time } from '#src/contract/documents.ts';
 import { APPEAL_OUTCOMES } from '#src/contract/words.ts';
 import { StateError } from '#src/errors.ts';
 import { explainResult } from '#src/operations/decision-results.ts';
-import { decide, placeDecided, seenRevision } from '#src/operations/decisions.ts';
+import { addPictureJobs, decide, seenRevision } from '#src/operations/decisions.ts';
 import { defineOperation } from '#src/operations/operation.ts';
 import { gameOfCaller, refuseInWords, writtenText } from '#src/operations/threads.ts';
 
@@ -105,7 +105,7 @@ export const overturnRejection = defineOperation({
     details: { ...noteAppeal(appeal).details, decision: games[0]?.game?.last?.audit_id },
   }),
   after: async ({ appeal, batch }, _, platform): Promise<AppealRow> => {
-    await placeDecided(batch, undefined, platform);
+    await addPictureJobs(batch, undefined, platform);
     return appeal;
   },
   answer,

@@ -17,7 +17,7 @@ import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { UsageError } from '#src/errors.ts';
 import { explainNothingDone, type GameDecision } from '#src/operations/decision-results.ts';
 import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
-import { placePictures } from '#src/operations/place-pictures.ts';
+import { fetchAwaited, placePictures } from '#src/operations/place-pictures.ts';
 import { DECISION_RESULTS, judgeDecision, type WantedDecision } from '#src/rules/verdicts.ts';
 
 /** The most games that one act decides on, or undoes. */
@@ -150,14 +150,16 @@ const noteDecisions = ({ batch_id, games }: DecidedBatch): AuditNote[] =>
       details: { revision, audit_id: game?.last?.audit_id, ...(batch_id !== null && { batch_id }) },
     }));
 
-/** Adds the job that moves the pictures of decided games in the store. */
-export const placeDecided = async (
+/** Adds the jobs that move the pictures of decided games in the store, and fetch those for which games wait. */
+export const addPictureJobs = async (
   batch: DecidedBatch,
   _: unknown,
   platform: Context,
 ): Promise<DecidedBatch> => {
-  const decided = batch.games.filter(({ result }) => result === 'decided');
-  await placePictures(platform, { game_ids: decided.map(({ game_id }) => game_id) });
+  const idsOf = (wanted: GameDecision['result']) =>
+    batch.games.filter(({ result }) => result === wanted).map(({ game_id }) => game_id);
+  await fetchAwaited(platform, idsOf('fetching'));
+  await placePictures(platform, { game_ids: idsOf('decided') });
   return batch;
 };
 
@@ -170,7 +172,7 @@ export const passGames = defineOperation({
   run: (tx, input, context) =>
     decide(tx, input, { audit_status: 'passed', reason: null, text: null }, context),
   log: noteDecisions,
-  after: placeDecided,
+  after: addPictureJobs,
   answer,
   refusal: ({ games }) => explainNothingDone(games),
 });
@@ -205,7 +207,7 @@ export const rejectGames = defineOperation({
     return decide(tx, input, { audit_status: 'rejected', reason, text }, context);
   },
   log: noteDecisions,
-  after: placeDecided,
+  after: addPictureJobs,
   answer,
   refusal: ({ games }) => explainNothingDone(games),
 });

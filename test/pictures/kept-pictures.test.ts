@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { closeRun } from '#db/queries/runs.ts';
+import { fetchPictures } from '#src/ingest/specs.ts';
+import { passGames } from '#src/operations/decisions.ts';
 import { holdApplication, releaseApplication } from '#src/operations/holds.ts';
 import type { Platform } from '#src/operations/operation.ts';
 import { removeApplication } from '#src/operations/remove-application.ts';
@@ -116,6 +118,30 @@ test('a game is not passed while a picture is fetched or not stored; it is rejec
   await world.serve('g-d', [12, 13, 14]);
   await world.land('g-d');
   expect(await world.decide('g-d', 'rejected')).toBe('decided');
+});
+
+test('a pass that waits for pictures has them fetched, though no page shows them: its repetition passes the game', async () => {
+  await world.serve('g-machine', [100, 101, 102]);
+  const game_id = await world.land('g-machine');
+  const platform = { keepsPictures: true, producer };
+  const pass = async () => {
+    const { games } = await operateAs(
+      world.api.sql,
+      KIM,
+      passGames,
+      { games: [{ game_id, revision: 1 }] },
+      platform,
+    );
+    return games[0]?.result;
+  };
+  const queue = (await producer()).queue(fetchPictures);
+  for (const _ of ['once', 'once more']) {
+    expect(await pass()).toBe('fetching');
+    const jobs = await queue.getWaiting();
+    expect(jobs.map(({ data }) => data)).toEqual([{ game_ids: [game_id], icons_only: false }]);
+  }
+  await world.look('g-machine');
+  expect(await pass()).toBe('decided');
 });
 
 test('bytes that were seen before there was a store are requested again, though they are fresh, and without their entity tag', async () => {

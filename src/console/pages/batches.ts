@@ -175,11 +175,7 @@ export const addBatches = (app: FastifyInstance, options: ConsoleOptions): void 
         act === 'pass'
           ? await operateFor(request, options, passGames, seen)
           : await operateFor(request, options, rejectGames, { ...seen, reason, text });
-      const idsOf = (isWanted: (result: DecisionResult) => boolean): string[] =>
-        games.filter(({ result }) => isWanted(result)).map(({ game_id }) => game_id);
-      const fetching = idsOf((result) => result === 'fetching');
-      await wantPictures(options, await listPicturedGames(sql, fetching));
-      const moved = idsOf((result) => result !== 'decided');
+      const moved = games.filter(({ result }) => result !== 'decided').map(({ game_id }) => game_id);
       const verb = act === 'pass' ? 'passed' : 'rejected';
       const tone = moved.length === games.length ? 'bad' : 'undo';
       return redirectWith(reply, backTo(given, moved), describeResults(verb, games), tone);
