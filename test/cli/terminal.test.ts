@@ -71,11 +71,13 @@ it('a cell of CSV has no control character, and no formula: by a letter of anoth
   await named('\uff1dcmd|calc');
   await named('\n=cmd|calc');
   await named('a; =cmd|calc;b');
+  await named('c;"=cmd|calc;d');
   const { exit, stdout } = await runCli(['decision', 'export', '--since', '1h', '--format', 'csv'], env);
   expect(exit).toBe(0);
   expect(stdout.replaceAll('\r\n', '\n')).not.toMatch(ACTED_ON);
   expect(stdout).toContain("'\uff1dcmd|calc");
-  // A program that parts cells by ; takes the quotes for text, and each line for a row.
+  // A program that parts cells by ; takes the quotes for text, and each line for a row. Of two quotes it drops both.
   expect(stdout).toContain('"\'\n\'=cmd|calc"');
   expect(stdout).toContain("a;' =cmd|calc;b");
+  expect(stdout).toContain(`c;'""=cmd|calc;d`);
 });

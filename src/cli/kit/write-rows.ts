@@ -4,9 +4,10 @@ import { escapeUnprintable, toPrintable } from '#src/lib/printable.ts';
 
 /**
  * Finds where a spreadsheet would read a formula, full-width signs included: at the start of a text, and after each
- * semicolon and line break, because programs of many countries separate cells by semicolons and then ignore our quotes.
+ * semicolon and line break, because programs of many countries separate cells by semicolons, and then ignore our quotes and
+ * drop empty ones.
  */
-const FORMULA = /(?<=^|[;\n])(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
+const FORMULA = /(?<=^|[;\n])(?=[\s"]*[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 
 const toCell = (value: unknown): string => {
   const isDocument = typeof value === 'object' && value !== null && !(value instanceof Date);
