@@ -28,8 +28,8 @@ export const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
 
 const bare = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '');
 
-/** Other names that the interface document uses for a field: section 2.3 says `game_info`. */
-const OTHER_NAMES: Record<string, string> = { game_info: 'game_desc' };
+/** Other names for a field: section 2.3 says `game_desc`, and other interfaces have `code` and `msg`. */
+const OTHER_NAMES: Record<string, string> = { game_info: 'game_desc', ret_code: 'code', ret_msg: 'msg' };
 
 /** A missing field is compared with this many names of its object, because a response may have 100,000 names and lack every field. */
 const NAMES_MAX = 100;

@@ -35,6 +35,15 @@ export const OF_FRAMEWORKS: readonly Mistake[] = [
     says: /^ret_code is 200, ret_msg "OK", and data has content: a success has ret_code 0$/,
   },
   {
+    planted: 'an envelope of other names',
+    after: list(({ json }) => {
+      rename(json, 'ret_code', 'code');
+      rename(json, 'ret_msg', 'msg');
+    }),
+    fails: ['list.envelope'],
+    says: /^the response is not an envelope: ret_code is missing, but code is there; ret_msg is missing, but msg is there$/,
+  },
+  {
     planted: 'data is JSON as a text',
     after: list(({ json }) => Object.assign(json, { data: JSON.stringify(json.data) })),
     fails: ['list.shape'],

@@ -15,8 +15,8 @@ test('the application passes without a mistake', async () => {
     expect(withOutcome(await check((await startPlanted({ games })).url), 'failed')).toEqual([]);
 });
 
-test('there are 29 mistakes of a reader, and 42 more', () => {
-  expect([OF_A_READER, OF_FRAMEWORKS, OF_A_SECOND_READER].map(({ length }) => length)).toEqual([29, 17, 25]);
+test('there are 29 mistakes of a reader, and 43 more', () => {
+  expect([OF_A_READER, OF_FRAMEWORKS, OF_A_SECOND_READER].map(({ length }) => length)).toEqual([29, 18, 25]);
 });
 
 test('an application with a concurrency of 1 may serve one connection after another', async () => {
