@@ -91,15 +91,18 @@ const ELEMENT = /\.\d+((?:\.\D[^.]*)*)$/;
 
 const AND = new Intl.ListFormat('en-GB', { type: 'conjunction' });
 
-/** @param reasons of one field, or of elements of one list, with one code, on one page */
-const describeField = (reasons: readonly Reason[]): string => {
+/**
+ * @param reasons of one field, or of elements of one list, with one code, on one page
+ * @param whole the name of what has no path
+ */
+const describeField = (reasons: readonly Reason[], whole: string): string => {
   const paths = [...new Set(reasons.map(({ path }) => path))];
   const { code = '', page } = reasons[0] ?? {};
   if (paths[0] === '' && !Object.hasOwn(CODES, code)) return code;
   const what = wordsOf(CODES, code) ?? code;
   const where = page === undefined ? '' : ` (page ${page})`;
   return paths.length === 1
-    ? `${paths[0] || 'the answer'} is ${what}${where}`
+    ? `${paths[0] || whole} is ${what}${where}`
     : `${AND.format(paths)} are ${wordsOf(OF_SEVERAL, code) ?? what}${where}`;
 };
 
@@ -113,7 +116,8 @@ export const describeReasons = ({ kind, reasons }: Failed): string => {
     shown,
     ({ path, code, page }) => `${code} ${page} ${path.replace(ELEMENT, '.$1')}`,
   );
-  return [...fields.values()].map(describeField).join(', ');
+  const whole = kind === 'invalid_data' ? 'data' : 'the answer';
+  return [...fields.values()].map((each) => describeField(each, whole)).join(', ');
 };
 
 /** A code of the system or of HTTP, with its number, and not the text of an application. */

@@ -15,7 +15,7 @@ export type StoreArea = (typeof STORE_AREAS)[number];
 const CONTENT = {
   shown: 'shown',
   svg: 'SVG is not shown',
-  not_an_image: 'not an image',
+  not_an_image: 'not a PNG, JPEG, WebP, AVIF or GIF',
   broken: 'broken or cut off',
   too_many_pixels: 'too many pixels',
   /** A reviewer would see another picture than players. */
@@ -64,7 +64,7 @@ const PASSING: ReadonlySet<PictureOutcome> = new Set([
 ]);
 export const isPassing = (outcome: PictureOutcome): boolean => PASSING.has(outcome);
 
-/** Explains in a few words why a picture is not shown: `not an image`, `too large`, `a redirect (302)`. */
+/** Explains in a few words why a picture is not shown: `broken or cut off`, `too large`, `a redirect (302)`. */
 export const describePicture = (outcome: PictureOutcome, http_status: number | null): string => {
   if (http_status === null || outcome === 'not_found') return REASONS[outcome];
   if (outcome === 'http_error') return `${REASONS[outcome]} ${http_status}`;

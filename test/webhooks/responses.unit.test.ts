@@ -68,6 +68,14 @@ test.each([
   );
 });
 
+test('names data of another type as such, as an empty array of PHP', async () => {
+  const server = await respondWith(envelope([]));
+  const { code: kind, reasons } = await errorOf(aClient().queryCpKyc(targetAt(server.url), live()));
+  expect(describeFailure({ operation: 'query_cp_kyc', kind, reasons })).toContain(
+    'data is missing or of another type',
+  );
+});
+
 test('reads up to the cap of its operation and not a byte more', async () => {
   const cap = 1024 * 1024;
   const padded = Buffer.alloc(cap, 0x20);
