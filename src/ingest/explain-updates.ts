@@ -2,7 +2,7 @@ import type { Queryable } from '#db/client.ts';
 import { listChangedContents } from '#db/queries/addresses.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import type { RunRow } from '#db/queries/runs.ts';
-import { movedParameters, proposeVolatile } from '#src/rules/address-changes.ts';
+import { ADDRESSES_ALONE, movedParameters, proposeVolatile } from '#src/rules/address-changes.ts';
 import { identityRule } from '#src/rules/address-identity.ts';
 
 /** At most this many changed games are compared. */
@@ -29,7 +29,7 @@ export const explainUpdates = async (
   if (moved.length === 0 || moved.includes(undefined)) return null;
   const names = [...new Set(moved.flatMap((each) => each ?? []))];
   const compared = changed.length < updated ? ` (${changed.length} compared)` : '';
-  const what = `all ${updated} changed games${compared} changed in their addresses alone`;
+  const what = `all ${updated} changed games${compared} ${ADDRESSES_ALONE}`;
   if (moved.some((each) => each?.length === 0))
     return `${what}, in other parts than parameters. If their pictures are the same, their developer must keep the addresses`;
   const proposal = proposeVolatile(application_id, volatile_parameters, names);

@@ -1,6 +1,7 @@
 /** `/portal`. */
 
 import type { FastifyInstance } from 'fastify';
+import { readAddressLifetimeMs } from '#db/queries/addresses.ts';
 import { type EventWebhook, findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { findRefused } from '#db/queries/failures.ts';
 import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
@@ -13,6 +14,7 @@ import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { checkList } from '#src/lists/checks.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
 import { readFirst } from '#src/lists/read.ts';
+import { addressProblem } from '#src/portal/addresses.ts';
 import { banner } from '#src/portal/answer.ts';
 import { firstSteps } from '#src/portal/first-steps.ts';
 import { WITHDRAWN_COUNTED } from '#src/portal/games.ts';
@@ -136,6 +138,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       suspect,
       median_ms,
       work,
+      lastMs,
     ] = await Promise.all([
       readReading(sources, application_id),
       countGamesOf(sql, application_id),
@@ -149,6 +152,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       findSuspectEnd(sql, application_id),
       readMedianWaitMs(sql),
       portal.countForDeveloper(request),
+      readAddressLifetimeMs(sql, application_id),
     ]);
     const rejected = rejections.flatMap(({ named }) => named);
     const refused = await findRefused(sql, application_id, rejected);
@@ -162,6 +166,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       ...rejectedProblem(rejections, refused, work.rejected, reading.isPaused),
       ...messageProblem(messages),
       ...failureProblem(groups),
+      ...addressProblem(reading, lastMs),
     ];
     const isNew = isEmpty && problems.length === 0;
     const shown = [...problems, ...checkProblem(check)];

@@ -1,6 +1,9 @@
 import { compareAddresses, type IdentityRule } from '#src/rules/address-identity.ts';
 import type { GameContent } from '#src/rules/mapping.ts';
 
+/** What the note of a run says of its changed games. */
+export const ADDRESSES_ALONE = 'changed in their addresses alone';
+
 /** The addresses of one field, before and after. */
 type AddressPair = readonly [before: string, after: string];
 

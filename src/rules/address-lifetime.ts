@@ -15,9 +15,14 @@ export const formatLifetime = (lastMs: number): string => {
 /**
  * Explains why addresses do not last until they are replaced; null if they do.
  * @param lastMs how long addresses are valid after a response; null if they have no end
+ * @param whose `your` for the developer
  */
-export const explainShortAddresses = (lastMs: number | null, everyMs: number): string | null => {
+export const explainShortAddresses = (
+  lastMs: number | null,
+  everyMs: number,
+  whose: 'its' | 'your' = 'its',
+): string | null => {
   if (lastMs === null || lastMs >= nextRunMs(everyMs)) return null;
   const wanted = formatDuration(Math.ceil(nextRunMs(everyMs) / MINUTE_MS) * MINUTE_MS);
-  return `its addresses end ${formatLifetime(lastMs)} after an answer, and its games are read every ${formatDuration(everyMs)}: in between, what the platform serves has ended. Sign addresses for at least ${wanted}`;
+  return `${whose} addresses end ${formatLifetime(lastMs)} after an answer, and ${whose} games are read every ${formatDuration(everyMs)}: in between, what the platform serves has ended. Sign addresses for at least ${wanted}`;
 };

@@ -2,11 +2,12 @@
 import { expect, test } from 'vitest';
 import { decideAppeal, insertAppeal } from '#db/queries/appeals.ts';
 import { setDecisionRules } from '#db/queries/decision-rules.ts';
+import { closeRun } from '#db/queries/runs.ts';
 import { insertVerdict } from '#db/queries/verdicts.ts';
 import { holdApplication } from '#src/operations/holds.ts';
 import { arrive } from '#test/portal/developer.ts';
 import { useTestConsole } from '#test/support/console.ts';
-import { KIM } from '#test/support/factories.ts';
+import { anOpenRun, KIM } from '#test/support/factories.ts';
 import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { decideGame, operateAs } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -63,6 +64,23 @@ test('a missing KYC record is a problem while games need it', async () => {
   await setDecisionRules(sql, { games_need_verdict: true });
   expect(await page('/portal')).toContain('<h2>Your games cannot be passed without a KYC record</h2>');
   await setDecisionRules(sql, { games_need_verdict: false });
+});
+
+test('addresses that end before they are read again, or differ in each answer, are problems', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'signer', [{ game_id: 'one' }]);
+  expect(await page('/portal')).toContain('Nothing to fix');
+  await sql`update games set addresses_end_at = fetched_at + interval '59 seconds' where application_id = 'signer'`;
+  const short = await page('/portal');
+  expect(short).toMatch(
+    /<h2>Addresses of your pictures end too soon<\/h2>.*<p>Your addresses end 59s after an answer, and your games are read every \S+: .* Sign addresses for at least \S+\..*href="\/portal\/checks"/s,
+  );
+  const run = await anOpenRun(sql, 'signer');
+  const note = 'all 30 changed games changed in their addresses alone: npx catalogue app update signer';
+  await closeRun(sql, run, { outcome: 'succeeded', reason: null, note });
+  const moved = await page('/portal');
+  expect(moved).toMatch(/<h2>All changed games changed in their addresses alone<\/h2>.*end too soon/s);
+  expect(moved).not.toContain('npx catalogue');
 });
 
 test('the first tab of the games is one that has a game, what needs their developer first', async () => {
