@@ -102,7 +102,7 @@ const listPages = async (context: JobContext, step: RunStep): Promise<JobResult>
     totals.wanted += counts.wanted;
     totals.invalid += counts.invalid;
     // The next page follows at the application's pace, in this job or in the next one.
-    if (mayContinue(cursor)) await waitUntil(startedAt + 1_000 / step.application.rate, context.signal);
+    if (end === null) await waitUntil(startedAt + 1_000 / step.application.rate, context.signal);
   } while (mayContinue(cursor) && totals.pages < PAGES_A_JOB && performance.now() < continueUntil);
   const end = cursor.run.listing_end;
   if (end !== null && totals.wanted === 0) {

@@ -71,6 +71,21 @@ it('a run, the refreshes of a ping and the pulls of an operator stay within the 
   expect(new Set(calls.map(({ id }) => id)).size).toBe(200);
 });
 
+it('pages that want details are called at the rate, too', async () => {
+  const { server, gate, ids } = await aWatched('listed', 150, 1);
+  for (const id of [ids[0], ids[149]]) server.games.update(id ?? '', { game_name: 'Another name' });
+  const pages: number[] = [];
+  gate.block(({ operation }) => {
+    if (operation === 'query_game_list') pages.push(performance.now());
+    return false;
+  });
+  const run = await fleet.startRun('listed');
+  expect(await fleet.ended(run.run_id)).toMatchObject({ updated: 2 });
+  const waits = pages.slice(1).map((at, before) => at - (pages[before] ?? 0));
+  expect(waits.length).toBeGreaterThan(0);
+  for (const ms of waits) expect(ms).toBeGreaterThan(1_000 * (1 - LATE_S));
+});
+
 it('a changed description is pending again while a long run is open', async () => {
   const { server, calls, ids } = await aWatched('long', 1, 10);
   const [id = ''] = ids;
