@@ -191,7 +191,7 @@ const callGameList = async (
   }
 };
 
-/** One failure in a few words. The failure list takes the code that they begin with for its kind. */
+/** One failure in a few words. The first one is its code, which the failure list takes for its kind. */
 const explainError = (error: Error): string => {
   if (isCallError(error)) return explainCallError(error);
   return isKeyError(error) ? `${error.code}: ${error.message}` : safeMessage(error);

@@ -37,7 +37,7 @@ const OWN_WAIT_MS = 60_000;
 
 const GONE = 410;
 
-/** Did the platform fail, such as its proxy? The address did not: that is no attempt. */
+/** Did the platform fail, for example its proxy? Then the address did not, and this is no attempt. */
 const isOwnFault = ({ error }: Attempt): boolean => error !== null && isOwnKind(error);
 
 export type EventSender = {

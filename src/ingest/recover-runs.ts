@@ -58,9 +58,9 @@ const runActiveSince = async (
 export type Recovered = { recovered: number; abandoned: number };
 
 /**
- * Recovers open runs without progress. A run whose job is lost (a flush, a failover that
- * lost writes, a worker that was killed too often) resumes at its next page under a new fence. A run without progress
- * for `abandonMs` is closed as abandoned, and a new one opened. A run whose job waits in a backlog is left alone.
+ * Recovers open runs without progress. A run whose job is lost (a flush, a failover that lost writes, a worker that was
+ * killed too often) resumes at its next page under a new fence. A run without progress for `abandonMs` is closed as
+ * abandoned, and a new one opened. A run whose job waits in a backlog is left alone.
  */
 export const recoverRuns = async (
   sql: Database,

@@ -52,9 +52,9 @@ const groupDelayed = (jobs: ReadonlyMap<string, QueuedState>): ReadonlyMap<strin
 /**
  * Finds out why a scheduler would not tick in time. Each tick adds the next one.
  * - `late`: the next tick is in the past and has no job. It was deleted on the board, or a failover lost it.
- * - `ahead`: the next tick is more than two intervals away, because a worker whose clock is ahead ran ticks too early.
- *   Ticks that were taken too early wait for their time (src/queue/scheduled-jobs.ts). While one waits that is due within
- *   two intervals, the schedule is in time. Or somebody wrote a count of ticks to which BullMQ cannot add one.
+ * - `ahead`: the next tick is more than two intervals away, because a worker whose clock is ahead ran ticks too early, or
+ *   another program wrote a count of ticks to which BullMQ cannot add one. Ticks that were taken too early wait for their
+ *   time (src/queue/scheduled-jobs.ts). While one waits that is due within two intervals, the schedule is in time.
  */
 export const findScheduleFault = async (
   watched: WatchedQueue,
