@@ -1569,7 +1569,7 @@ CREATE OR REPLACE FUNCTION count_refusal(caller text)
  SET search_path TO 'public', 'pg_temp'
 AS $function$
   insert into sign_in_attempts as a (attempt_key, attempts, window_ends_at)
-  values ('refusals:' || left(caller, 300), 1, now() + interval '15 minutes')
+  values ('refusals:' || session_user || ' ' || left(caller, 300), 1, now() + interval '15 minutes')
   on conflict (attempt_key) do update
     set attempts = case when a.window_ends_at <= now() then 1 else a.attempts + 1 end,
         window_ends_at = case when a.window_ends_at <= now() then excluded.window_ends_at else a.window_ends_at end

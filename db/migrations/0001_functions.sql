@@ -1991,13 +1991,14 @@ $$;
 create trigger sign_in_attempts_bound before insert or update on sign_in_attempts
   for each row execute function bound_attempts();
 
--- Counts a refusal of this caller within 15 minutes, for roles that may not change the other counts.
+-- Counts a refusal of this caller within 15 minutes, for roles that may not change the other counts. Each login counts apart: a
+-- stolen one would keep the refusals of another process from the audit log.
 create function count_refusal(caller text) returns integer
 language sql volatile security definer
 set search_path = public, pg_temp
 as $$
   insert into sign_in_attempts as a (attempt_key, attempts, window_ends_at)
-  values ('refusals:' || left(caller, 300), 1, now() + interval '15 minutes')
+  values ('refusals:' || session_user || ' ' || left(caller, 300), 1, now() + interval '15 minutes')
   on conflict (attempt_key) do update
     set attempts = case when a.window_ends_at <= now() then 1 else a.attempts + 1 end,
         window_ends_at = case when a.window_ends_at <= now() then excluded.window_ends_at else a.window_ends_at end

@@ -84,7 +84,7 @@ export const signInLinks = pgTable(
 
 /** Sign-ins that were tried, by network address and by login: every console process counts here. */
 export const signInAttempts = pgTable('sign_in_attempts', {
-  /** `address:…`, `login:…`, `browser:…`, `confirm:…`, `portal:…`, `token:…`, `oidc:…` or `refusals:unknown`. */
+  /** `address:…`, `login:…`, `browser:…`, `confirm:…`, `portal:…`, `token:…`, `oidc:…` or `refusals:…`. */
   attempt_key: text().primaryKey(),
   attempts: integer().notNull(),
   window_ends_at: moment('window_ends_at').notNull(),

@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { Queryable } from '#db/client.ts';
 import { listReasons, saveReason } from '#db/queries/reasons.ts';
+import { countRefusal } from '#db/queries/sign-in.ts';
 import { TALK_REFUSED } from '#db/sqlstate.ts';
 import { operate } from '#src/operations/operate.ts';
 import { approve, requestApproval } from '#src/operations/requests.ts';
@@ -193,6 +194,13 @@ it.each(['console', 'operator_api'] as const)(
   'a stolen %s sends no test events of unknown applications, which each look for due events would read until they are old',
   (role) => expectRefused(role, ["select send_test_event('unknown')"]),
 );
+
+it('a stolen operator API keeps no refused sign-in of a site from the log: each login counts those of its own', async () => {
+  const count = (role: 'operator_api' | 'kyc_desk') =>
+    countRefusal(database.as(role), 'session.refuse operator kim');
+  await count('operator_api');
+  expect([await count('operator_api'), await count('kyc_desk')]).toEqual([2, 1]);
+});
 
 it('a stolen operator API enables no operator and approves nothing, in the log either', async () => {
   await database.sql`update operators set status = 'disabled' where login in ('kim', 'adam')`;

@@ -921,7 +921,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"1b2074c83497e5d528d65d68282b6a0e3ee9167e529223ed05f1a8a389395775","created_at":1795509821388}'),
-  ('{"id":2,"hash":"c93c5cbcab76197ad5042e31241bb7c36a0f594f08e9262e0b88d47935e8eafb","created_at":1795509822667}')
+  ('{"id":2,"hash":"20b714c1faaec90d478ed3f451e94803342bd0aba174c2f8f826d515dd4c1cff","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1949,7 +1949,7 @@ CREATE OR REPLACE FUNCTION count_refusal(caller text)
  SET search_path TO 'public', 'pg_temp'
 AS $function$
   insert into sign_in_attempts as a (attempt_key, attempts, window_ends_at)
-  values ('refusals:' || left(caller, 300), 1, now() + interval '15 minutes')
+  values ('refusals:' || session_user || ' ' || left(caller, 300), 1, now() + interval '15 minutes')
   on conflict (attempt_key) do update
     set attempts = case when a.window_ends_at <= now() then 1 else a.attempts + 1 end,
         window_ends_at = case when a.window_ends_at <= now() then excluded.window_ends_at else a.window_ends_at end

@@ -130,7 +130,7 @@ export const budgets: Table = {
     ],
     [
       'refused sign-ins of unknown callers',
-      `${count(UNKNOWN_REFUSALS_MAX)} in ${window}`,
+      `${count(UNKNOWN_REFUSALS_MAX)} in ${window}, of each role of Postgres`,
       'refused all the same, without an entry in the audit log',
     ],
     [
