@@ -2,7 +2,7 @@ import type { Queryable } from '#db/client.ts';
 import { readIdentityRules } from '#db/queries/addresses.ts';
 import { firstRow } from '#db/rows.ts';
 import type { PictureOutcome, ThumbnailWidth } from '#src/contract/pictures.ts';
-import { FRESH_MS, pictureId } from '#src/rules/pictures.ts';
+import { FRESH_MS, outcomeAt, pictureId } from '#src/rules/pictures.ts';
 
 /** A picture as pages show it. Hashes are in hex. */
 export type PictureView = {
@@ -11,7 +11,7 @@ export type PictureView = {
   url: string;
   /** The last bytes: null before the first. */
   sha256: string | null;
-  /** The outcome of the last request; null while none has ended. */
+  /** The outcome of the last request, as it counts at the address that was given; null while none has ended. */
   outcome: PictureOutcome | null;
   http_status: number | null;
   note: string | null;
@@ -77,7 +77,12 @@ export const findPictures = async (
     from pictures p left join picture_contents c using (sha256)
     where p.picture_id = any(${[...new Set(addresses.map(idOf))]}::uuid[])`;
   const byId = new Map(rows.map((row) => [row.picture_id, row]));
-  return { get: (address) => byId.get(idOf(address)) };
+  return {
+    get: (address) => {
+      const row = byId.get(idOf(address));
+      return row && { ...row, outcome: outcomeAt(address.url, row) };
+    },
+  };
 };
 
 /** Reads the first icons of games. */

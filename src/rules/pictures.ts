@@ -33,6 +33,20 @@ const hadEnded = (outcome: PictureOutcome, { url, fetched_at }: Requested): bool
   return end !== undefined && fetched_at !== null && end <= fetched_at;
 };
 
+/**
+ * The outcome of the last request for a picture, as it counts at the present address of a game: null, as before the first
+ * request, if a picture without bytes was refused because an address had ended, and the present one has not.
+ */
+export const outcomeAt = (
+  url: string,
+  picture: Requested & { outcome: PictureOutcome | null; sha256: string | null },
+): PictureOutcome | null => {
+  const { outcome, sha256 } = picture;
+  if (outcome === null || sha256 !== null || !hadEnded(outcome, picture)) return outcome;
+  const end = addressEnd(url);
+  return end === undefined || end > new Date() ? null : outcome;
+};
+
 /** Explains in a few words why a picture is not shown. */
 export const explainPicture = (
   outcome: PictureOutcome,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '#db/client.ts';
+import { findFetchingGames } from '#db/queries/fetching-games.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { listPins, takeDuePictures } from '#db/queries/picture-pins.ts';
 import { findPictures } from '#db/queries/pictures.ts';
@@ -110,20 +111,29 @@ test.each([403, 404, 302])(
   async (status) => {
     const path = `/ended-${status}.png`;
     const file = { bytes: await aPicture(5), etag: '"e"' };
-    const [ended, next] = [signed(path, 5), signed(path, 9)];
+    const [ended, next] = [signed(path, 5), signed(path, 4_000_000_000)];
     server.files.set(ended.slice(server.url.length), { ...file, status });
     server.files.set(next.slice(server.url.length), file);
-    const explain = async () => {
-      const address = { application_id: 'acme', url: next };
+    const name = `ended-${status}`;
+    /** Does the game wait for its picture, when its address is this one? */
+    const isAwaitedAt = async (url: string, minute: number) => {
+      await land(name, [url], minute);
+      return (await findFetchingGames(database.sql, [(await gameOf(name)).game_id])).size > 0;
+    };
+    const explain = async (url: string) => {
+      const address = { application_id: 'acme', url };
       const picture = (await findPictures(database.sql, [address])).get(address);
       return picture?.outcome && explainPicture(picture.outcome, picture);
     };
     await look(ended);
-    expect(await explain()).toMatch(/: its signed address had ended$/);
+    expect(await explain(ended)).toMatch(/: its signed address had ended$/);
+    expect(await isAwaitedAt(ended, 1)).toBe(false);
+    expect(await explain(next)).toBeNull();
+    expect(await isAwaitedAt(next, 2)).toBe(true);
     // A look shortly after a run or a pull has read the next address.
     await database.sql`update pictures set fresh_until = fresh_until - interval '15 seconds'`;
     expect(await look(next)).toMatchObject({ outcome: 'shown' });
-    expect(await explain()).toBe('shown');
+    expect(await explain(next)).toBe('shown');
   },
 );
 
