@@ -3,7 +3,7 @@ import { write, writeSync } from 'node:fs';
 const STDERR = 2;
 /** Characters of lines that wait for a slow reader. Later lines are lost. */
 const WAITING_MAX = 1_048_576;
-/** The delay before a full pipe is tried again. */
+/** The delay before the next write to a full pipe. */
 const RETRY_MS = 100;
 /** At exit, the time for a write that has begun to end. Another thread makes it. */
 const LAST_WRITE_MS = 20;

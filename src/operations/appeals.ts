@@ -52,7 +52,7 @@ export const appealRejection = defineOperation({
 });
 
 /** Locks the game, as a decision does, then decides the appeal. @throws StateError in the words of a trigger */
-const settle = async (tx: Queryable, decision: AppealDecision): Promise<AppealRow> => {
+const decideOn = async (tx: Queryable, decision: AppealDecision): Promise<AppealRow> => {
   const game_ids = [decision.game_id];
   await lockAgainstHolds(tx, game_ids);
   await lockGames(tx, game_ids);
@@ -74,7 +74,7 @@ export const upholdRejection = defineOperation({
   input: decidedAppeal,
   subject: gameOfCaller,
   run: (tx, { text, ...appeal }, { caller }) =>
-    settle(tx, { ...appeal, outcome: 'upheld', decided_by: caller.actor.actor, answer: text }),
+    decideOn(tx, { ...appeal, outcome: 'upheld', decided_by: caller.actor.actor, answer: text }),
   log: noteAppeal,
   answer,
 });
@@ -88,7 +88,13 @@ export const overturnRejection = defineOperation({
   run: async (tx, { text, appeal_id, ...seen }, context) => {
     const { game_id } = seen;
     const decided_by = context.caller.actor.actor;
-    const appeal = await settle(tx, { appeal_id, game_id, outcome: 'overturned', decided_by, answer: text });
+    const appeal = await decideOn(tx, {
+      appeal_id,
+      game_id,
+      outcome: 'overturned',
+      decided_by,
+      answer: text,
+    });
     const decision = {
       audit_status: 'passed',
       reason: null,

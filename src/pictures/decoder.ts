@@ -97,7 +97,7 @@ const watchMemory = (child: DecoderProcess): void => {
 };
 
 /** @returns the reply to one request; undefined if the process ended, or did not reply in time, or replied anything else */
-const askOnce = async (
+const exchange = async (
   child: DecoderProcess,
   request: DecodeRequest,
   withinMs: number,
@@ -162,8 +162,8 @@ export const createDecoder = ({
     child ??= start();
     const current = child;
     // No picture is to blame for a process that a busy machine starts slowly.
-    const isReady = isUsed || request === SAMPLE || (await askOnce(current, SAMPLE, CHECK_MS)) !== undefined;
-    const reply = isReady ? await askOnce(current, request, withinMs) : undefined;
+    const isReady = isUsed || request === SAMPLE || (await exchange(current, SAMPLE, CHECK_MS)) !== undefined;
+    const reply = isReady ? await exchange(current, request, withinMs) : undefined;
     if (reply === undefined) {
       if (!closed) lost += 1;
       if (child === current) end();

@@ -34,7 +34,7 @@ export const BACKOFF_MS = { first: 60_000, max: 15 * 60_000 };
 const SLOW_MS = 2_000;
 const SLOW_PAUSE = 9;
 const PAUSE: RequestFailure = { outcome: 'busy', http_status: null, isPause: true };
-/** Requests that may wait for one host. The host keeps up if this many of its last response times fit in the patience. */
+/** Requests that may wait for one host. The host keeps up if this many of its last response times fit in `waitMs`. */
 const CROWD = 200;
 /** After a turn that was given up, the next attempt is not before this time. */
 const AGAIN_MIN_MS = 1_000;
@@ -66,7 +66,7 @@ type Host = Backoff & {
 };
 
 /** How long a request waits for the earlier ones to its host, and when it is attempted again at the latest if it gave up. */
-export type Patience = { waitMs: number; againMs: number };
+export type TurnLimits = { waitMs: number; againMs: number };
 
 /**
  * Limits requests: one at a time to a host, three at a time in all, shared by the applications, and none to a host that is
@@ -81,7 +81,7 @@ export type HostLimiter = {
    *   up its turn, as a pause
    */
   run: <Result extends RequestResult>(
-    from: { url: string; application_id: string; patience: Patience },
+    from: { url: string; application_id: string; turnLimits: TurnLimits },
     request: () => Promise<Result>,
     onBackoff: (reason: RequestFailure) => Promise<Result>,
   ) => Promise<Result>;
@@ -131,7 +131,7 @@ export const createHostLimiter = (clock: () => number = () => performance.now())
   const noBackoff = (): Backoff => ({ pending: 0, failures: 0, backoffUntil: 0, backoffReason: undefined });
 
   /** @returns when the turn is attempted again, in milliseconds from now */
-  const giveUp = (host: Host, { againMs }: Patience): number => {
+  const giveUp = (host: Host, { againMs }: TurnLimits): number => {
     const now = clock();
     const turnAt = Math.max(host.nextTurnAt, now + AGAIN_MIN_MS) + host.lastMs;
     const againAt = Math.min(turnAt, now + againMs);
@@ -142,7 +142,7 @@ export const createHostLimiter = (clock: () => number = () => performance.now())
 
   return {
     isBehind: (url) => hosts.get(hostOf(url))?.isBehind ?? false,
-    run: ({ url, application_id, patience }, request, onBackoff) => {
+    run: ({ url, application_id, turnLimits }, request, onBackoff) => {
       const name = hostOf(url);
       const host = findOrAdd(hosts, name, () => ({
         ...noBackoff(),
@@ -151,7 +151,7 @@ export const createHostLimiter = (clock: () => number = () => performance.now())
         isBehind: false,
         nextTurnAt: 0,
       }));
-      const isTooLate = (waitMs: number) => waitMs > patience.waitMs;
+      const isTooLate = (waitMs: number) => waitMs > turnLimits.waitMs;
       const since = clock();
       const pair = findOrAdd(pairs, `${application_id} ${name}`, noBackoff);
       const application = findOrAdd(applications, application_id, noBackoff);
@@ -190,7 +190,7 @@ export const createHostLimiter = (clock: () => number = () => performance.now())
             });
           return result;
         });
-      const postpone = () => onBackoff({ ...PAUSE, retryAfterMs: giveUp(host, patience) });
+      const postpone = () => onBackoff({ ...PAUSE, retryAfterMs: giveUp(host, turnLimits) });
       if (host.isBehind && isTooLate(host.pending * host.lastMs)) return refuse() ?? postpone();
       for (const state of states) state.pending += 1;
       const result = host.earlier

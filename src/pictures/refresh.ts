@@ -19,7 +19,7 @@ import type { EgressPolicy } from '#src/egress/egress.ts';
 import { comparePins, type ReopenGames } from '#src/pictures/compare-pins.ts';
 import type { Decoder } from '#src/pictures/decoder.ts';
 import { createPictureAgent, fetchPicture, type PictureAnswer } from '#src/pictures/fetch-picture.ts';
-import { createHostLimiter, type Patience, type RequestResult } from '#src/pictures/host-limiter.ts';
+import { createHostLimiter, type RequestResult, type TurnLimits } from '#src/pictures/host-limiter.ts';
 import type { PictureKeeper } from '#src/pictures/keeper.ts';
 import { type PictureRequested, pictureRequested } from '#src/pictures/picture-requested.ts';
 import { freshFailureMs, freshMs, sniffImage } from '#src/rules/pictures.ts';
@@ -33,7 +33,7 @@ const UNKEPT_MS = 60_000;
 type Purpose = PictureRequested['purpose'];
 
 /** After `waitMs`, a job gives up and frees its place. A check waits half as long as a look, so a look behind it has the other half. */
-const PATIENCE: Record<Purpose, Patience> = {
+const TURN_LIMITS: Record<Purpose, TurnLimits> = {
   look: { waitMs: 20_000, againMs: 5_000 },
   check: { waitMs: 10_000, againMs: 15 * 60_000 },
 };
@@ -53,7 +53,7 @@ export type PictureOptions = {
   maxBytes: number;
   recheckMs: number;
   requestMs?: number;
-  patience?: Record<Purpose, Patience>;
+  turnLimits?: Record<Purpose, TurnLimits>;
   reopenGames: ReopenGames;
 };
 
@@ -83,7 +83,7 @@ const noteOf = (contentType: string, format: string): string | null => {
 };
 
 export const createPictures = (options: PictureOptions): Pictures => {
-  const { sql, decoder, keeper, recheckMs, reopenGames, patience = PATIENCE } = options;
+  const { sql, decoder, keeper, recheckMs, reopenGames, turnLimits = TURN_LIMITS } = options;
   const hosts = createHostLimiter();
   const agent = createPictureAgent(options.egress);
 
@@ -197,7 +197,7 @@ export const createPictures = (options: PictureOptions): Pictures => {
       if (hosts.isBehind(address.url) && !(await isDue(sql, address, keeper !== undefined)))
         return NOT_NEEDED;
       return hosts.run(
-        { ...address, patience: patience[purpose] },
+        { ...address, turnLimits: turnLimits[purpose] },
         () => request(address, purpose, signal),
         async (failure) => {
           if (failure.isPause) return { ...NOT_NEEDED, failure };

@@ -57,7 +57,7 @@ export const parseRedisUrl = (redisUrl: string): RedisTarget => {
   const [node, ...others] = parseNodes(hosts, DEFAULT_PORT);
   if (others.length > 0)
     throw new UsageError('REDIS_URL names several hosts: write redis+cluster:// or redis+sentinel://.');
-  // Node refuses an IP address as the name that a client asks for.
+  // Node refuses an IP address as the server name of TLS.
   const named = scheme === 'rediss' && node !== undefined && isIP(node.host) === 0;
   const tls = named ? { tls: { servername: node.host } } : {};
   return { kind: 'single', options: { ...options, ...tls, ...node, db: parseDatabase(segments[0]) } };

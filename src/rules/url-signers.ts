@@ -14,7 +14,7 @@ export type UrlSigner = {
   required: Readonly<Record<string, RegExp>>;
   /** Further parameters of the signature. */
   optional?: readonly string[];
-  /** When the address ends, in seconds since 1970. Absent: it does not tell. */
+  /** When the address ends, in seconds since 1970. Absent: no parameter has it. */
   end?: (read: Read) => number;
 };
 

@@ -3,7 +3,7 @@ import type { FetchFailure } from '#src/contract/pictures.ts';
 import { createHostLimiter, type HostLimiter, type RequestResult } from '#src/pictures/host-limiter.ts';
 
 const MINUTE_MS = 60_000;
-const patience = { waitMs: 10_000, againMs: 15 * MINUTE_MS };
+const turnLimits = { waitMs: 10_000, againMs: 15 * MINUTE_MS };
 let nowMs: number;
 let hosts: HostLimiter;
 beforeEach(() => {
@@ -22,7 +22,7 @@ const request = async (
   application_id = 'acme',
 ): Promise<unknown> => {
   const result = await hosts.run<RequestResult>(
-    { url: `https://${host}/icon.png`, application_id, patience },
+    { url: `https://${host}/icon.png`, application_id, turnLimits },
     async () => {
       if (end === 'unnecessary') return { outcome: undefined };
       if (end === 'shown') return { outcome: end };
@@ -93,7 +93,11 @@ const openRequests = () => {
   const started: string[] = [];
   const open = (host: string) =>
     hosts.run<RequestResult>(
-      { url: `https://${host}/icon.png`, application_id: host === 'other.test' ? 'other' : 'acme', patience },
+      {
+        url: `https://${host}/icon.png`,
+        application_id: host === 'other.test' ? 'other' : 'acme',
+        turnLimits,
+      },
       async () => {
         started.push(host);
         await new Promise<void>((resolve) => ends.push(resolve));
@@ -144,7 +148,7 @@ test('an application whose picture is decoded slowly waits nine times as long, w
   const decode = async (decodeMs: number, application_id = 'acme') =>
     (
       await hosts.run<RequestResult>(
-        { url: `https://${decodeMs}.test/icon.png`, application_id, patience },
+        { url: `https://${decodeMs}.test/icon.png`, application_id, turnLimits },
         async () => ({ outcome: 'shown', decodeMs }),
         async ({ outcome, retryAfterMs }) => ({ outcome: `${outcome} for ${retryAfterMs} ms` }),
       )
@@ -158,9 +162,9 @@ test('an application whose picture is decoded slowly waits nine times as long, w
 
 test('a request whose turn does not come in time gives it up, and later ones do not wait, until the host is quick', async () => {
   let sent = 0;
-  const ask = (tookMs: number, waitMs = patience.waitMs) =>
+  const ask = (tookMs: number, waitMs = turnLimits.waitMs) =>
     hosts.run<RequestResult>(
-      { url: 'https://slow.test/icon.png', application_id: 'acme', patience: { ...patience, waitMs } },
+      { url: 'https://slow.test/icon.png', application_id: 'acme', turnLimits: { ...turnLimits, waitMs } },
       async () => {
         sent += 1;
         nowMs += tookMs;

@@ -56,7 +56,7 @@ beforeEach(async () => {
     decoder,
     maxBytes: 200_000,
     recheckMs,
-    patience: { look: { waitMs: 200, againMs: 5_000 }, check: { waitMs: 200, againMs: 60_000 } },
+    turnLimits: { look: { waitMs: 200, againMs: 5_000 }, check: { waitMs: 200, againMs: 60_000 } },
     reopenGames: createReopenGames(media),
   });
   deps = { sql: media, pictures, keeper: undefined, recheckMs };
