@@ -143,10 +143,10 @@ export const describePause = ({ status, pause_reason }: Application): string[] =
 /** Explains what a withdrawn game needs to come back. */
 const describeWithdrawn = (name: string, application: Application): string => {
   if (application.status === 'removed') {
-    const back = 'when the application is registered again for its former owner, and a listing names it';
+    const back = 'when the application is registered again for its former owner, and its list names it';
     return `The game is withdrawn: ${name} was removed. It comes back ${back}.`;
   }
-  const back = `The game is withdrawn: ${name} no longer lists it. It comes back when a listing names it again.`;
+  const back = `The game is withdrawn: ${name} no longer lists it. It comes back when its list names it again.`;
   return [back, ...describePause(application)].join(' ');
 };
 

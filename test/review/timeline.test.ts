@@ -158,13 +158,13 @@ describe('The first line answers why a game', () => {
     const withdrawn = 'The game is withdrawn: gone';
     await operate(pauseApplication, { application_id: 'gone' }, OPERATOR, testPlatform(sql));
     expect((await read('unlisted', 'gone')).answer.text).toBe(
-      `${withdrawn} no longer lists it. It comes back when a listing names it again. The application is paused.`,
+      `${withdrawn} no longer lists it. It comes back when its list names it again. The application is paused.`,
     );
     await operate(removeApplication, { application_id: 'gone' }, OPERATOR, testPlatform(sql));
     const timelines = [await read('unlisted', 'gone'), await read('listed', 'gone')];
     expect(timelines.map(({ answer }) => answer.text)).toEqual(
       Array(2).fill(
-        `${withdrawn} was removed. It comes back when the application is registered again for its former owner, and a listing names it.`,
+        `${withdrawn} was removed. It comes back when the application is registered again for its former owner, and its list names it.`,
       ),
     );
     expect(timelines.map(({ entries }) => entries.at(-1)?.text)).toEqual([
