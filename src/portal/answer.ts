@@ -96,9 +96,9 @@ const TO_FIX =
 const TO_FIX_PAUSED = html`Correct the game on your server. It is read when the platform resumes your application, and
 returns to review if its content has changed.`;
 const TO_FIX_FIRST =
-  'Correct what the reviewer wrote, and do what the card above says. The game returns to review when its changed content is stored.';
+  'Do what the reviewer asks for, and what the card above says. The game returns to review when its changed content is stored.';
 const TO_APPEAL =
-  'You think the decision is wrong? Answer the reviewers. You can appeal once; another reviewer decides.';
+  'You think the decision is wrong, or can answer what the reviewer asks? Appeal once: another reviewer decides.';
 
 /** The way on that is no change of the game, or how it ended. */
 const appealWay = ({ isAppealable, appeal }: Appeals): SafeHtml | null => {
@@ -110,7 +110,7 @@ const appealWay = ({ isAppealable, appeal }: Appeals): SafeHtml | null => {
 content is reviewed, and the appeal ends with that decision.</p>
 <p class="soft">Sent ${ago(appeal.opened_at)}</p></div>`;
   return isAppealable
-    ? html`<div><h3>Appeal</h3><p>${TO_APPEAL}</p><a class="button" href="#write">Answer or appeal</a></div>`
+    ? html`<div><h3>Appeal</h3><p>${TO_APPEAL}</p><a class="button" href="#write">Appeal or write</a></div>`
     : null;
 };
 

@@ -25,7 +25,7 @@ import { findForm, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.t
 import { holdBanner } from '#src/portal/standing.ts';
 import { listBanner } from '#src/portal/suspect.ts';
 import { pausedBanner } from '#src/portal/unread.ts';
-import { badge, clock, html, link, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
+import { ago, clock, html, link, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { optionalWord } from '#src/site/query.ts';
@@ -87,7 +87,7 @@ const shownOf = ({ status, isHeld }: TabView) => ({
 const showWithdrawn = async (sources: Sources, tab: TabView): Promise<SafeHtml> => {
   const { rows, body } = await showList(sources, withdrawnGameList, viewOf(tab));
   const note = ({ withdrawn_at, audit_status }: WithdrawnGame) =>
-    html`${onPhone('Withdrawn', withdrawn_at)}<span class="to-640">${badge(audit_status)}</span>`;
+    html`<span class="to-640"><small>Withdrawn ${ago(withdrawn_at)}, was ${audit_status}</small></span>`;
   const shown = body({
     ...shownOf(tab),
     only: ['game_name', 'withdrawn', 'audit_status'],

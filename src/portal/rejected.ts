@@ -88,14 +88,14 @@ export const rejectedProblem = (
   const games = rejections.reduce((sum, each) => sum + each.games, 0);
   if (games === 0) return [];
   const shown = games === 1 ? onlyRejection : rejection;
-  const again = isPaused ? ' and the platform reads them again' : '';
+  const again = isPaused ? ' and the platform reads your games again' : '';
   const only = games === 1 ? rejections[0]?.named[0] : undefined;
   const isWaiting = allWait(rejections, refused);
   return [
     {
       title: rejectedTitle(games, toFix, only?.game_name, isWaiting),
       body: html`<ul class="reasons-of">${byNeed(rejections).map((each) => shown(each, refused))}</ul>
-<p class="soft">${isWaiting ? APPEAL_ENDS : `A game returns to review when its content changes in your answers${again}.`}</p>`,
+<p class="soft">${isWaiting ? APPEAL_ENDS : `A game returns to review when your server answers with changed content${again}.`}</p>`,
       tone: isWaiting ? 'info' : 'bad',
       step:
         only === undefined

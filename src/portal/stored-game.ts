@@ -107,8 +107,23 @@ export const storedPage = async (
   const hold = await findHold(sql, application_id);
   const refused = refusedBanner(timeline, reading, isPulling);
   const unnamed = unnamedBanner(await findSuspectEndOf(sql, game), reading, contact);
+  const isHeld = waiting?.is_held === true;
+  const answered = answerBanner(timeline, {
+    appeals: thread,
+    changes: waiting?.lane === 'changed' ? await readChanges(sql, game) : [],
+    isPaused,
+    isUnread: unreadTitle(reading) !== null,
+    isPulling,
+    isUnnamed: unnamed !== null,
+    read: latestRead(timeline, revision?.fetched_at),
+    needsVerdict: (await findPassObstacle(sql, application_id)) === 'needs_verdict',
+    hold: isHeld ? hold : undefined,
+    contact,
+    pictures: pictures?.count ?? null,
+  });
   const head = [
-    // A game that waits says it itself.
+    // A hold stands first. A game that waits for its end says it itself.
+    isHeld ? answered : null,
     rejection === null ? null : holdBanner(hold, contact),
     // The cards below describe a call that nothing answered, and what a suspect run says of this game.
     failure !== null && isUnanswered(failure) && !isPaused ? null : listBanner(reading, undefined),
@@ -116,23 +131,11 @@ export const storedPage = async (
     refused,
     unnamed,
     messageBanner(thread, refused === null && rejection === null),
-    answerBanner(timeline, {
-      appeals: thread,
-      changes: waiting?.lane === 'changed' ? await readChanges(sql, game) : [],
-      isPaused,
-      isUnread: unreadTitle(reading) !== null,
-      isPulling,
-      isUnnamed: unnamed !== null,
-      read: latestRead(timeline, revision?.fetched_at),
-      needsVerdict: (await findPassObstacle(sql, application_id)) === 'needs_verdict',
-      hold: waiting?.is_held ? hold : undefined,
-      contact,
-      pictures: pictures?.count ?? null,
-    }),
+    isHeld ? null : answered,
   ];
   const happened = entries.length === 0 ? null : timelineCard(timeline, null, true);
   // What is held or unnamed has no button that pulls it.
-  const isPulled = application?.status === 'active' && waiting?.is_held !== true && unnamed === null;
+  const isPulled = application?.status === 'active' && !isHeld && unnamed === null;
   const title = nameOr(game.game_name.trim(), id);
   return {
     title,

@@ -26,7 +26,8 @@ import { textArea, threadEntries } from '#src/site/thread.ts';
 /** More than a thread has. */
 const ENTRIES_MAX = 1_000;
 
-const ONCE = html`<p class="soft">You can appeal once: another reviewer decides. A message does not use up your appeal.</p>`;
+const ONCE = html`<p class="soft">A message does not return the game to review: changed content does, or your one appeal, which another
+reviewer decides.</p>`;
 
 const UPHELD = html`<p class="soft">Change the game, and it is reviewed again. A rejection that was appealed is not
 appealed again.</p>`;

@@ -123,6 +123,11 @@ test('the page of a held game says so first, with the reason; the list of games 
   expect(await page('/portal/games?status=passed')).toContain('Games that were passed wait under Pending');
   expect(game, 'a pull ends no hold').not.toContain('Pull this game now</button>');
   expect(listed, 'where the operators are reached is not known').not.toContain('Write to the operators');
+  await sql`update applications set status = 'paused' where application_id = 'held'`;
+  for (const id of ['one', 'two'])
+    expect(await page(`/portal/game?id=${id}`), 'the hold stands first').toMatch(
+      /<h2>[^<]*(platform holds|are held)[^<]*<.*<h2>Your application is paused/s,
+    );
 });
 
 test('while every rejection waits for its appeal nothing is red; the answer to one that was refused is the last note', async () => {
