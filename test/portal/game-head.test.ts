@@ -96,7 +96,7 @@ test('data that is refused stands first, whatever the state of its game, and its
     expect(shown.split(why), 'it is said once').toHaveLength(2);
     expect(shown.split('<button class="button primary">Pull this game now</button>')).toHaveLength(2);
     expect(shown).not.toContain('You need not do anything');
-    if (id === 'c-3') expect(shown, 'that button is first').toContain('and do what the card above says.');
+    if (id === 'c-3') expect(shown, 'that button is first').toContain('and what the card above says.');
   }
   await fail('connect_failed', 'econnrefused', '', ['c-3']);
   await sql`update applications set failing_since = now() where application_id = 'cedar'`;
