@@ -103,6 +103,13 @@ const BROKEN: [name: string, spoil: Spoil][] = [
     detail((data) => move(data, 'game_store_video', 'https://cdn.example/film.mp4')),
   ],
   [
+    'detail.constant-texts',
+    detail((data) => {
+      answers += 1;
+      data.game_info = `${answers} players are online.`;
+    }),
+  ],
+  [
     'detail.visible-pictures',
     detail((data) => Object.assign(data, { game_store_pic: ['https://10.1.2.3/1.png'] })),
   ],

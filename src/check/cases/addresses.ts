@@ -1,4 +1,7 @@
-/** Checks that addresses stay the same and can be fetched, because an address that differs in each response is a change in each run. */
+/**
+ * Checks that addresses and texts stay the same, because what differs in each response is a change in each run, and that
+ * pictures can be fetched.
+ */
 import { type Case, type Finding, failed, passed, skipped } from '#src/check/case.ts';
 import { detailOf, fetchDetails, fetchFirstPage, parsePage, summariesOf } from '#src/check/cases/queries.ts';
 import { nameSome } from '#src/check/quote.ts';
@@ -56,13 +59,21 @@ const listPairs = async (session: Session): Promise<{ pairs: Pair[]; call: Call 
   return { pairs, call: again.call };
 };
 
+/** Some details, each in two answers. */
+const fetchTwice = async (session: Session) => {
+  const twice = [];
+  for (const { game_id, call: first } of (await fetchDetails(session)).slice(0, DETAILS_MAX)) {
+    const call = await session.repeat('query_game_detail', first.body);
+    twice.push({ game_id, call, before: detailOf(first), after: detailOf(call) });
+  }
+  return twice;
+};
+
 /** The addresses of some details, in both answers. */
 const detailPairs = async (session: Session): Promise<{ pairs: Pair[]; call: Call | undefined }> => {
   const pairs: Pair[] = [];
-  let last: Call | undefined;
-  for (const { game_id, call } of (await fetchDetails(session)).slice(0, DETAILS_MAX)) {
-    last = await session.repeat('query_game_detail', call.body);
-    const [before, after] = [detailOf(call), detailOf(last)];
+  const twice = await fetchTwice(session);
+  for (const { game_id, before, after } of twice) {
     if (before === undefined || after === undefined) continue;
     for (const field of ['game_icon', 'game_store_pic'] as const)
       for (const [index, address] of before[field].entries())
@@ -70,7 +81,24 @@ const detailPairs = async (session: Session): Promise<{ pairs: Pair[]; call: Cal
     const [had, has] = [before.game_store_video, after.game_store_video];
     if (had !== '') pairs.push({ game_id, field: 'game_store_video', before: had, after: has });
   }
-  return { pairs, call: last };
+  return { pairs, call: twice.at(-1)?.call };
+};
+
+const TEXTS = ['game_name', 'game_info'] as const;
+
+const checkTexts = async (session: Session): Promise<Finding> => {
+  const read = (await fetchTwice(session)).flatMap(({ before, after, call }) =>
+    before === undefined || after === undefined ? [] : [{ before, after, call }],
+  );
+  if (read.length === 0) return skipped('see the cases of detail that failed');
+  const moved = read.filter(({ before, after }) => TEXTS.some((field) => before[field] !== after[field]));
+  const [first] = moved;
+  if (first === undefined) return passed;
+  const fields = TEXTS.filter((field) => moved.some(({ before, after }) => before[field] !== after[field]));
+  return failed(
+    `${fields.join(', ')} of ${moved.length} of ${read.length} games differs between two answers: each detail that is read returns such a game to review. Leave out what changes by itself, such as a time or a counter`,
+    first.call,
+  );
 };
 
 const RULE =
@@ -94,6 +122,12 @@ export const addressCases: readonly Case[] = [
       const { pairs, call } = await detailPairs(session);
       return call === undefined ? skipped('there is no detail') : judgePairs(session, pairs, call);
     },
+  },
+  {
+    name: 'detail.constant-texts',
+    section: null,
+    rule: 'A text stays the same as long as its author does not change it.',
+    check: checkTexts,
   },
   {
     name: 'detail.lasting-addresses',
