@@ -136,6 +136,8 @@ const rejectionBanner = (
     pictures,
   }: Pick<Around, 'read' | 'pictures'> & { toFix: SafeHtml | string; mayPull: boolean },
 ): SafeHtml => {
+  // Whether the game or its reviewer is wrong, its developer knows: no way leads while there are two.
+  const isOnly = !appeals.isAppealable && appeals.appeal?.outcome !== null;
   const said = text?.trim()
     ? html`<blockquote dir="auto">${text}</blockquote>`
     : html`<p>The reviewer left no note.</p>`;
@@ -143,7 +145,7 @@ const rejectionBanner = (
     html`Rejected: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
     html`<div class="body">${said}${brokenPictures(pictures, false)}<p class="soft">Rejected ${ago(decided_at)}</p>${read}</div>
 <div class="ways"><div><h3>Fix it</h3><p>${toFix}</p>
-${mayPull ? pullButton(id, appeals.appeal?.outcome === null ? '' : 'primary') : null}</div>${appealWay(appeals)}</div>`,
+${mayPull ? pullButton(id, isOnly ? 'primary' : '') : null}</div>${appealWay(appeals)}</div>`,
     { tone: 'bad' },
   );
 };

@@ -9,10 +9,10 @@ import { operate } from '#src/operations/operate.ts';
 import { countBroken } from '#src/portal/problems.ts';
 import { answerPoll, readReading } from '#src/portal/reading.ts';
 import { callerOfHolder, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
-import { isAllRight, pausedChecksBanner } from '#src/portal/unread.ts';
+import { ADDRESSES_CHANGE, isAllRight, pausedChecksBanner } from '#src/portal/unread.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import { checkSection, explainCheck } from '#src/site/check-report.ts';
-import { facts, html, mono, type SafeHtml, type Tone } from '#src/site/html.ts';
+import { facts, html, mono, type SafeHtml, section, type Tone } from '#src/site/html.ts';
 import { platformOf } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { isPolling } from '#src/site/site.ts';
@@ -20,16 +20,19 @@ import { sourcesOf } from '#src/site/sources.ts';
 
 const HERE = '/portal/checks';
 
-/** What the checks will call. */
-const describeChecks = (
-  application: ApplicationRow,
-): SafeHtml => html`<p class="body">Each webhook is called with valid and
-with invalid requests. A rule that does not hold is shown with what was expected and what was received. Only the report is
-stored.</p>${facts([
-  ['query_game_list', mono(application.query_game_list_webhook)],
-  ['query_game_detail', mono(application.query_game_detail_webhook)],
-  ['query_cp_kyc', mono(application.query_cp_kyc_webhook)],
-])}`;
+const BEFORE_CHECK = html`<p class="body">Each webhook is called with valid and with invalid requests. A rule that does not hold is
+shown with what was expected and what was received. Only the report is stored.</p>`;
+
+/** What the checks call. */
+const webhooksSection = (application: ApplicationRow): SafeHtml =>
+  section(
+    'Your webhooks',
+    html`${facts([
+      ['query_game_list', mono(application.query_game_list_webhook)],
+      ['query_game_detail', mono(application.query_game_detail_webhook)],
+      ['query_cp_kyc', mono(application.query_cp_kyc_webhook)],
+    ])}<p class="body soft">${ADDRESSES_CHANGE}</p>`,
+  );
 
 /** What a report says, first of all. */
 const titleOf = (check: CheckRow | undefined): { title: string; tone?: Tone } => {
@@ -60,8 +63,8 @@ export const addPortalChecks = (portal: FastifyInstance, options: ConsoleOptions
         mayRun: true,
         namesOperators: false,
         kind: isAllRight(check) ? '' : 'primary',
-        ...(reading.application && { never: describeChecks(reading.application) }),
-      })}`,
+        never: BEFORE_CHECK,
+      })}${reading.application && webhooksSection(reading.application)}`,
       lead: 'The checks call your three webhooks and compare each answer with the interface document, which you have from the operators.',
     });
   });

@@ -89,13 +89,15 @@ export const rejectedProblem = (
   if (games === 0) return [];
   const shown = games === 1 ? onlyRejection : rejection;
   const again = isPaused ? ' and the platform reads your games again' : '';
+  const mayAppeal = rejections.some(({ named }) => named.some(({ appeal }) => appeal === null));
+  const orByAppeal = mayAppeal ? ', or by your one appeal' : '';
   const only = games === 1 ? rejections[0]?.named[0] : undefined;
   const isWaiting = allWait(rejections, refused);
   return [
     {
       title: rejectedTitle(games, toFix, only?.game_name, isWaiting),
       body: html`<ul class="reasons-of">${byNeed(rejections).map((each) => shown(each, refused))}</ul>
-<p class="soft">${isWaiting ? APPEAL_ENDS : `A game returns to review when your server answers with changed content${again}.`}</p>`,
+<p class="soft">${isWaiting ? APPEAL_ENDS : `A game returns to review when your server answers with changed content${again}${orByAppeal}.`}</p>`,
       tone: isWaiting ? 'info' : 'bad',
       step:
         only === undefined

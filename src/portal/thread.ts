@@ -39,8 +39,8 @@ const writeForm = (game: GameRow, appeal: AppealRow | undefined, isAppealable: b
   const button = (act: string, label: string, kind = ''): SafeHtml =>
     html`<button class="button ${kind}" name="act" value="${act}">${label}</button>`;
   const buttons = isAppealable
-    ? html`${button('message', 'Send as a message', 'primary')}<details>
-<summary class="button quiet">Appeal…</summary><div class="form"><p>This is your one appeal of this decision.</p>
+    ? html`${button('message', 'Send as a message')}<details>
+<summary class="button">Appeal…</summary><div class="form"><p>This is your one appeal of this decision.</p>
 ${button('appeal', 'Appeal the rejection')}</div></details>`
     : html`${button('message', 'Send', 'primary')}`;
   return html`<form method="post" action="/portal/game/thread" class="form">${NO_DEFAULT}

@@ -30,13 +30,14 @@ const ENDS: Readonly<Record<string, string>> = { failed: FAILED, abandoned: 'The
 export const isListRead = ({ application, ended }: Reading): boolean =>
   application?.last_success_at != null || (ended?.outcome != null && !(ended.outcome in ENDS));
 
+/** Did nothing answer a run? */
+const isUnanswered = (run: RunRow | undefined): boolean => run?.reason != null && namesUnanswered(run.reason);
+
 /** Says that the platform does not read the games of an application. @returns null if it does */
 export const unreadTitle = ({ application, ended, isPaused }: Reading): string | null => {
   if (isPaused) return UNREAD;
   if (application?.failing_since != null)
-    return ended?.reason != null && namesUnanswered(ended.reason)
-      ? UNANSWERED
-      : 'The platform cannot read your list';
+    return isUnanswered(ended) ? UNANSWERED : 'The platform cannot read your list';
   // A run by hand, or while the platform reached hardly any application, does not count as a failure of its schedule.
   return ended?.outcome === 'failed' ? FAILED : null;
 };
@@ -85,6 +86,8 @@ const resumeWay = (
   return { step: { ...CHECKS, act: 'Run the checks' }, ...(write && { also: linkButton(write) }) };
 };
 
+export const ADDRESSES_CHANGE = 'Only the operators change the addresses of your webhooks.';
+
 export const READ_AGAIN = html`<p>Corrected it? Do not wait for the next run.</p>`;
 
 const MEANWHILE = 'Meanwhile no game is withdrawn, and no change is seen.';
@@ -92,7 +95,7 @@ const THEN_PAUSED = `After ${PAUSE_AFTER_RUNS} failed runs in a row, over ${spel
 application is paused.`;
 
 const describeFailing = (
-  { failing_since }: ApplicationRow,
+  { failing_since, query_game_list_webhook }: ApplicationRow,
   { application, ended, isReading, mayRead }: Reading,
 ): SafeHtml => {
   const why = whyOfRun(ended);
@@ -100,10 +103,13 @@ const describeFailing = (
     failing_since === null
       ? html`${why && html`<p>${why}</p>`}<p class="soft">Ended ${ago(ended?.finished_at ?? null)}`
       : html`${describeEnd(ended)}<p class="soft">First failure ${ago(failing_since)}`;
+  const called = isUnanswered(ended)
+    ? html`<p>Called: <span class="mono">${query_game_list_webhook}</span>. ${ADDRESSES_CHANGE}</p>`
+    : null;
   const next = nextRunAt(application);
   const then = isReading ? 'Your list is being read' : next && html`Next run ${due(next)}`;
   const meanwhile = failing_since === null ? null : html`<p>${MEANWHILE} ${THEN_PAUSED}</p>`;
-  return html`${end}${then && html`<br>${then}`}</p>${meanwhile}${mayRead ? READ_AGAIN : null}`;
+  return html`${end}${then && html`<br>${then}`}</p>${called}${meanwhile}${mayRead ? READ_AGAIN : null}`;
 };
 
 /** Why the platform does not read the games of an application, and what its developer does. @param check the last one */

@@ -141,6 +141,9 @@ test('the overview of an application whose runs fail begins with that and with w
   await sql`update applications set failing_since = now() where application_id = 'oak'`;
   const shown = await page('/portal');
   expect(shown).toContain('<h2>The platform gets no answer from your server</h2>');
+  expect(shown, 'the address may be wrong').toMatch(
+    /Called: <span class="mono">https?:[^<]*<\/span>\. Only the operators/,
+  );
   expect(shown, 'nor is the record').toContain('It is fetched when your webhooks answer.');
   const why = 'query_game_list: no connection, or it closed before the answer began';
   expect(shown, 'a code is said in words').toContain(
