@@ -15,7 +15,7 @@ export const login = z
   .toLowerCase()
   .regex(
     LOGIN,
-    `must be letters, digits and . _ @ + -, at most 100 characters, beginning with a letter or digit, and not ${RESERVED_LOGINS.join(' or ')}`,
+    `must be letters, digits and . _ @ + -, at most 100, beginning with a letter or digit, and not ${RESERVED_LOGINS.join(' or ')}`,
   );
 
 /** Each role once. */

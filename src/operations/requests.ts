@@ -177,9 +177,9 @@ export const approve = defineOperation({
     const approved = await approveRequest(tx, { approval_id, by, version }, roles);
     if (approved !== undefined) return { row: approved, isStale: false };
     const why = explainNotWaiting(await requireRequest(tx, input));
+    const counts = 'an operator who was given the role, or a sign-in link, counts from the next day on';
     throw new ApprovalError(
-      why ??
-        `It takes the role ${namesOfRoles(roles)} to approve this, for a day: an operator who was given the role, or a sign-in link, counts from the next day on.`,
+      why ?? `It takes the role ${namesOfRoles(roles)} to approve this, for a day: ${counts}.`,
     );
   },
   log: ({ row, isStale, isClosed }) => {

@@ -136,7 +136,7 @@ const rejectionBanner = (
     pictures,
   }: Pick<Around, 'read' | 'pictures'> & { toFix: SafeHtml | string; mayPull: boolean },
 ): SafeHtml => {
-  // Whether the game or its reviewer is wrong, its developer knows: no way leads while there are two.
+  // Its developer knows which way is right: while there are two, none leads.
   const isOnly = !appeals.isAppealable && appeals.appeal?.outcome !== null;
   const said = text?.trim()
     ? html`<blockquote dir="auto">${text}</blockquote>`

@@ -91,13 +91,14 @@ export const rejectedProblem = (
   const again = isPaused ? ' and the platform reads your games again' : '';
   const mayAppeal = rejections.some(({ named }) => named.some(({ appeal }) => appeal === null));
   const orByAppeal = mayAppeal ? ', or by your one appeal' : '';
+  const returns = `A game returns to review when your server answers with changed content${again}${orByAppeal}.`;
   const only = games === 1 ? rejections[0]?.named[0] : undefined;
   const isWaiting = allWait(rejections, refused);
   return [
     {
       title: rejectedTitle(games, toFix, only?.game_name, isWaiting),
       body: html`<ul class="reasons-of">${byNeed(rejections).map((each) => shown(each, refused))}</ul>
-<p class="soft">${isWaiting ? APPEAL_ENDS : `A game returns to review when your server answers with changed content${again}${orByAppeal}.`}</p>`,
+<p class="soft">${isWaiting ? APPEAL_ENDS : returns}</p>`,
       tone: isWaiting ? 'info' : 'bad',
       step:
         only === undefined

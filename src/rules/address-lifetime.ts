@@ -24,5 +24,6 @@ export const explainShortAddresses = (
 ): string | null => {
   if (lastMs === null || lastMs >= nextRunMs(everyMs)) return null;
   const wanted = formatDuration(Math.ceil(nextRunMs(everyMs) / MINUTE_MS) * MINUTE_MS);
-  return `${whose} addresses end ${formatLifetime(lastMs)} after an answer, and ${whose} games are read every ${formatDuration(everyMs)}: in between, what the platform serves has ended. Sign addresses for at least ${wanted}`;
+  const read = `${whose} games are read every ${formatDuration(everyMs)}`;
+  return `${whose} addresses end ${formatLifetime(lastMs)} after an answer, and ${read}: in between, what the platform serves has ended. Sign addresses for at least ${wanted}`;
 };

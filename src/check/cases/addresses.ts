@@ -95,8 +95,10 @@ const checkTexts = async (session: Session): Promise<Finding> => {
   const [first] = moved;
   if (first === undefined) return passed;
   const fields = TEXTS.filter((field) => moved.some(({ before, after }) => before[field] !== after[field]));
+  const differ = `${fields.join(' and ')} of ${moved.length} of ${read.length} games ${fields.length === 1 ? 'differs' : 'differ'}`;
+  const advice = 'Leave out what changes by itself, such as a time or a counter';
   return failed(
-    `${fields.join(', ')} of ${moved.length} of ${read.length} games differs between two answers: each detail that is read returns such a game to review. Leave out what changes by itself, such as a time or a counter`,
+    `${differ} between two answers: each detail that is read returns such a game to review. ${advice}`,
     first.call,
   );
 };
