@@ -186,7 +186,7 @@ export const describeOpenFailure = (failed: Failed & { count: number }): string 
 };
 
 /** Advises the developer about wrong fields, in a sentence; empty if none is named. @param then what follows the correction */
-export const adviseOn = ({ kind, reasons }: Failed, then = 'pull the game'): string => {
+export const adviseOn = ({ kind, reasons }: Failed, then = 'have the game read'): string => {
   if (kind !== 'invalid_data' && kind !== 'invalid_item') return '';
   const fields = new Set(reasons.slice(0, REASONS_SHOWN).flatMap(({ path }) => (path === '' ? [] : [path])));
   return fields.size === 0 ? '' : `Correct ${AND.format(fields)}, then ${then}.`;

@@ -25,7 +25,7 @@ const unknownLead = (typed: string): SafeHtml => {
 };
 
 const NEW_GAME = html`The platform sees a new game when it next reads your list, or within a minute after
-you pull it here or call <code>POST /open-api/game/refresh</code>.`;
+you have it read here or call <code>POST /open-api/game/refresh</code>.`;
 const SEE_RUNS = html` <a href="/portal/runs">See the runs</a>`;
 
 /** What the last runs say of an id. Nothing while the application is paused: the banner says why its list is not read. */

@@ -85,14 +85,14 @@ export type PictureCount = { broken: number; all: number };
 type Appeals = Around['appeals'];
 
 export const pullButton = (id: string, kind = ''): SafeHtml =>
-  action('/portal/game', 'Pull this game now', { fields: { id }, kind });
+  action('/portal/game', 'Read this game now', { fields: { id }, kind });
 
 /** Has the whole list read, with every detail. */
 export const readButton = (kind = ''): SafeHtml => action('/portal/game', 'Read my list now', { kind });
 export const READ_BUTTON = readButton();
 
 const TO_FIX =
-  'Correct the game on your server, then have it pulled. It returns to review when its content changes.';
+  'Correct the game on your server, then have it read. It returns to review when its content changes.';
 const TO_FIX_PAUSED = html`Correct the game on your server. It is read when the platform resumes your application, and
 returns to review if its content has changed.`;
 const TO_FIX_FIRST =
@@ -159,7 +159,7 @@ const splitAnswer = (text: string): readonly [title: string, rest: string] => {
 const changedFields = (changes: readonly string[]): SafeHtml | null =>
   changes.length === 0 ? null : html`<p>What changed: <span class="mono">${changes.join(', ')}</span></p>`;
 
-const IF_CHANGED = 'If you have changed it, pull it: the platform then reads it at once.';
+const IF_CHANGED = 'If you have changed it, have it read: the platform then sees the change at once.';
 
 /** Says what a developer may expect. The command line does not have this sentence. */
 const nextStep = (
@@ -172,7 +172,7 @@ const nextStep = (
     return said.length === 0 ? null : html`<p>${said.join(' ')}</p>`;
   }
   return code === 'withdrawn' && mayPull
-    ? html`<p>A pull brings it back at once, if <code>query_game_detail</code> answers with it. Let your list name it, too: a
+    ? html`<p>A read brings it back at once, if <code>query_game_detail</code> answers with it. Let your list name it, too: a
 later run withdraws it otherwise.</p>`
     : null;
 };

@@ -9,7 +9,7 @@ import { operate } from '#src/operations/operate.ts';
 import { countBroken } from '#src/portal/problems.ts';
 import { answerPoll, readReading } from '#src/portal/reading.ts';
 import { callerOfHolder, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
-import { ADDRESSES_CHANGE, isAllRight, pausedChecksBanner } from '#src/portal/unread.ts';
+import { describeAddressChange, isAllRight, pausedChecksBanner } from '#src/portal/unread.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import { checkSection, explainCheck } from '#src/site/check-report.ts';
 import { facts, html, mono, type SafeHtml, section, type Tone } from '#src/site/html.ts';
@@ -24,14 +24,14 @@ const BEFORE_CHECK = html`<p class="body">Each webhook is called with valid and 
 shown with what was expected and what was received. Only the report is stored.</p>`;
 
 /** What the checks call. */
-const webhooksSection = (application: ApplicationRow): SafeHtml =>
+const webhooksSection = (application: ApplicationRow, contact: string | undefined): SafeHtml =>
   section(
     'Your webhooks',
     html`${facts([
       ['query_game_list', mono(application.query_game_list_webhook)],
       ['query_game_detail', mono(application.query_game_detail_webhook)],
       ['query_cp_kyc', mono(application.query_cp_kyc_webhook)],
-    ])}<p class="body soft">${ADDRESSES_CHANGE}</p>`,
+    ])}<p class="body soft">${describeAddressChange(contact)}</p>`,
   );
 
 /** What a report says, first of all. */
@@ -64,7 +64,7 @@ export const addPortalChecks = (portal: FastifyInstance, options: ConsoleOptions
         namesOperators: false,
         kind: isAllRight(check) ? '' : 'primary',
         never: BEFORE_CHECK,
-      })}${reading.application && webhooksSection(reading.application)}`,
+      })}${reading.application && webhooksSection(reading.application, options.contact)}`,
       lead: 'The checks call your three webhooks and compare each answer with the interface document, which you have from the operators.',
     });
   });

@@ -33,7 +33,7 @@ const requestPull = async (sql: Database, caller: Caller, id: string | undefined
   if (application?.status !== 'active')
     return {
       tone: 'bad',
-      text: 'The platform has paused your application: it pulls nothing until it resumes.',
+      text: 'The platform has paused your application: it reads nothing until it resumes.',
     };
   // A repeated request would move the one that waits to the end.
   if (
@@ -47,7 +47,7 @@ const requestPull = async (sql: Database, caller: Caller, id: string | undefined
   const text =
     game === undefined
       ? 'The game is not stored, so your list is read now.'
-      : 'The game is pulled within seconds.';
+      : 'The game is read within seconds.';
   return { tone: 'good', text };
 };
 

@@ -37,7 +37,7 @@ export const latestRead = ({ game, entries }: Timeline, received_at: Date | unde
 /** What a developer does after the correction. A pull does not read the list. */
 const nextStep = (isOfList: boolean, isPaused: boolean): string => {
   if (isPaused) return 'write to the operators';
-  return isOfList ? 'have your list read' : 'pull the game';
+  return isOfList ? 'have your list read' : 'have the game read';
 };
 
 /** What a correction ends. */

@@ -167,7 +167,8 @@ export const EVENT_ADDRESS = '/portal/events/address';
 
 const TO_SWITCH_ON =
   'Correct your server, then send a test: it switches the address on again. Then send the missed events again.';
-const TO_FIX = 'Correct your server, then send a test.';
+const TO_FIX =
+  'Correct your server, then send a test. Events that wait follow at their next attempts, or now if you send them again.';
 
 const givenUpProblem = (given_up: number): Problem => ({
   title: givenUpTitle(given_up),

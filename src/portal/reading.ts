@@ -67,7 +67,7 @@ export const readingBanner = (reading: Reading, here: string): SafeHtml | null =
 
 /** Says that a game is pulled on request. @param here the address of its page */
 export const pullingBanner = (here: string): SafeHtml =>
-  pollingBanner('Pulling the game', `It takes some seconds, ${OR_LONGER}`, here);
+  pollingBanner('Reading the game', `It takes some seconds, ${OR_LONGER}`, here);
 
 /** Answers a page that polls: nothing while it waits, then a reload, which updates all of it. */
 export const answerPoll = (reply: FastifyReply, isWaiting: boolean): FastifyReply =>

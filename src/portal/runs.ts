@@ -57,7 +57,7 @@ const noFailures = (reading: Reading): SafeHtml | null =>
   isListRead(reading)
     ? banner(
         'No open failures',
-        'Every game that was pulled is stored.',
+        'Every game that was read is stored.',
         'good',
         reading.mayRead ? READ_BUTTON : null,
       )

@@ -15,7 +15,7 @@ const every = (ms: number): string => `every ${spell(ms).replace(/^1 /, '')}`;
 /** Describes how soon the platform sees a change of a game. */
 export const describeSchedule = ({ every_ms, detail_max_age_ms }: ApplicationRow): SafeHtml =>
   html`The platform reads your list ${every(every_ms)}, and sees changed rows then. It sees a change of a
-detail alone within ${spell(detail_max_age_ms)}, or seconds after <em>Pull this game now</em> or a call of
+detail alone within ${spell(detail_max_age_ms)}, or seconds after <em>Read this game now</em> or a call of
 <code>POST /open-api/game/refresh</code>.`;
 
 /** Describes how often it reads, in one line. */

@@ -27,7 +27,7 @@ import { textArea, threadEntries } from '#src/site/thread.ts';
 const ENTRIES_MAX = 1_000;
 
 const ONCE = html`<p class="soft">A message does not return the game to review: changed content does, or your one appeal, which another
-reviewer decides.</p>`;
+reviewer decides. To show a document, give its link.</p>`;
 
 const UPHELD = html`<p class="soft">Change the game, and it is reviewed again. A rejection that was appealed is not
 appealed again.</p>`;

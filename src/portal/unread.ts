@@ -86,7 +86,12 @@ const resumeWay = (
   return { step: { ...CHECKS, act: 'Run the checks' }, ...(write && { also: linkButton(write) }) };
 };
 
-export const ADDRESSES_CHANGE = 'Only the operators change the addresses of your webhooks.';
+/** How the addresses of webhooks change. @param contact where the operators are reached */
+export const describeAddressChange = (contact: string | undefined): SafeHtml => {
+  const write =
+    contact === undefined ? 'Tell the operators' : html`<a href="${contact}">Write to the operators</a>`;
+  return html`Have they moved? ${write}: only they change the addresses of your webhooks.`;
+};
 
 export const READ_AGAIN = html`<p>Corrected it? Do not wait for the next run.</p>`;
 
@@ -97,6 +102,7 @@ application is paused.`;
 const describeFailing = (
   { failing_since, query_game_list_webhook }: ApplicationRow,
   { application, ended, isReading, mayRead }: Reading,
+  contact: string | undefined,
 ): SafeHtml => {
   const why = whyOfRun(ended);
   const end =
@@ -104,7 +110,7 @@ const describeFailing = (
       ? html`${why && html`<p>${why}</p>`}<p class="soft">Ended ${ago(ended?.finished_at ?? null)}`
       : html`${describeEnd(ended)}<p class="soft">First failure ${ago(failing_since)}`;
   const called = isUnanswered(ended)
-    ? html`<p>Called: <span class="mono">${query_game_list_webhook}</span>. ${ADDRESSES_CHANGE}</p>`
+    ? html`<p>Called: <span class="mono">${query_game_list_webhook}</span>. ${describeAddressChange(contact)}</p>`
     : null;
   const next = nextRunAt(application);
   const then = isReading ? 'Your list is being read' : next && html`Next run ${due(next)}`;
@@ -124,7 +130,10 @@ export const unreadProblem = (
   const isRight = holdsSince(ended, check);
   const [body, way] = isPaused
     ? [describePause(application, ended, isRight), resumeWay(application, isRight, contact)]
-    : [describeFailing(application, reading), { step: CHECKS, also: mayRead ? READ_BUTTON : undefined }];
+    : [
+        describeFailing(application, reading, contact),
+        { step: CHECKS, also: mayRead ? READ_BUTTON : undefined },
+      ];
   return [{ title, body, tone: 'bad', ...way }];
 };
 

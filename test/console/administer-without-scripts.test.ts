@@ -156,7 +156,7 @@ describe.runIf(hasBrowser())('administration without scripts, in Chromium', () =
     await signInDeveloper(page, served.url, token);
     const visit = (path: string) => page.goto(`${served.url}/portal/${path}`);
     await visit('game?id=kite');
-    await page.getByRole('button', { name: 'Pull this game now' }).click();
+    await page.getByRole('button', { name: 'Read this game now' }).click();
     await page.getByRole('status').waitFor();
     await visit('checks');
     await page.getByRole('button', { name: /check/i }).click();

@@ -48,7 +48,7 @@ test('an appeal that was refused stands at the head of its game with the answer,
     /<h3>Appeal refused<\/h3><blockquote dir="auto">The register has no such number\.</,
   );
   expect(refused).not.toMatch(/You have appealed|rejection upheld|\brui\b/);
-  expect(refused).toContain('<button class="button primary">Pull this game now</button>');
+  expect(refused).toContain('<button class="button primary">Read this game now</button>');
   expect(await page('/portal/games'), 'one term').toContain('appeal refused');
 
   await upsertGames(sql, 'beech', [fetchedGame({ game_id: 'b-1', game_info: 'Another text.' }, new Date())]);
@@ -83,7 +83,7 @@ test('data that is refused stands first, whatever the state of its game, and its
     );
   const refuse = (ids?: string[]) => fail('invalid_data', 'not_http_url', 'game_store_video', ids);
   await refuse(['c-1', 'c-2', 'c-3']);
-  const refused = 'warn: Your latest change is not stored: correct game_store_video, then pull the game';
+  const refused = 'warn: Your latest change is not stored: correct game_store_video, then have the game read';
   const why = 'query_game_detail failed once. The answer does not match';
   for (const [id, state] of [
     ['c-1', /^info: The game is not live: it waits for its first decision$/],
@@ -94,28 +94,28 @@ test('data that is refused stands first, whatever the state of its game, and its
     expect(cards(shown)).toEqual([refused, expect.stringMatching(state)]);
     expect(shown).toMatch(/>Read <time [^>]*>[^<]*<\/time>: it failed\.</);
     expect(shown.split(why), 'it is said once').toHaveLength(2);
-    expect(shown.split('<button class="button primary">Pull this game now</button>')).toHaveLength(2);
+    expect(shown.split('<button class="button primary">Read this game now</button>')).toHaveLength(2);
     expect(shown).not.toContain('You need not do anything');
     if (id === 'c-3') expect(shown, 'that button is first').toContain('and what the card above says.');
   }
   await fail('connect_failed', 'econnrefused', '', ['c-3']);
   await sql`update applications set failing_since = now() where application_id = 'cedar'`;
   expect(cards(await page('/portal/game?id=c-3')), 'an outage is said once').toEqual([
-    'warn: The latest read of this game failed: make your server reachable, then pull the game',
+    'warn: The latest read of this game failed: make your server reachable, then have the game read',
     expect.stringMatching(/^bad: Rejected: /),
   ]);
   await sql`update applications set failing_since = null where application_id = 'cedar'`;
   await fail('http_status', '<b>500</b>', '');
   const [title] = cards(await page('/portal/game?id=c-1'));
   expect(title, 'no field is named').toBe(
-    'warn: The latest read of this game failed: correct your server, then pull the game',
+    'warn: The latest read of this game failed: correct your server, then have the game read',
   );
   expect(await page('/portal/game?id=c-1')).toContain('&lt;b&gt;500&lt;/b&gt;');
   await refuse();
   await sql`update applications set status = 'paused' where application_id = 'cedar'`;
   const paused = await page('/portal/game?id=c-1');
-  expect(cards(paused)[1]).toBe(refused.replace('pull the game', 'write to the operators'));
-  expect(paused).not.toContain('Pull this game now</button>');
+  expect(cards(paused)[1]).toBe(refused.replace('have the game read', 'write to the operators'));
+  expect(paused).not.toContain('Read this game now</button>');
   await sql`update applications set status = 'active' where application_id = 'cedar'`;
   await clearFailures(sql, 'cedar', 'query_game_detail', ['c-1']);
   const reasons = [{ path: 'game_icon', code: 'not_http_url' }];

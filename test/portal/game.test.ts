@@ -21,7 +21,7 @@ const requests = (application_id: string) =>
 
 test('a developer has a game pulled: a flood of requests is one, and moves nothing to the end', async () => {
   const { said } = await arrive(database.sql, portal.url, 'ash', [{ game_id: 'one' }, { game_id: 'two' }]);
-  expect(await said('/portal/game', { id: 'one' })).toMatch(/^good The game is pulled within seconds/);
+  expect(await said('/portal/game', { id: 'one' })).toMatch(/^good The game is read within seconds/);
   const [first] = await requests('ash');
   for (let n = 0; n < 20; n += 1)
     expect(await said('/portal/game', { id: 'one' })).toMatch(/^info It is requested already/);
@@ -131,7 +131,7 @@ test('a game begins with the search for another one, why it was rejected and its
     ': <span dir="auto">Information is missing or incomplete</span></h2>',
     '<blockquote dir="auto">It stops.</blockquote>',
     'It returns to review when its content changes.',
-    '<button class="button ">Pull this game now</button>',
+    '<button class="button ">Read this game now</button>',
     '<a class="button" href="#write">Appeal or write</a>',
     '<h2>Timeline</h2>',
     'Rejected at revision 1.',
@@ -150,7 +150,7 @@ test('a game begins with the search for another one, why it was rejected and its
   await sql`update applications set status = 'paused' where application_id = 'yew'`;
   const paused = await page('/portal/game?id=y-1');
   expect(paused).toContain('It is read when the platform resumes your application');
-  expect(paused).not.toContain('then have it pulled');
+  expect(paused).not.toContain('then have it read');
 });
 
 test('a game begins with one state: live, withdrawn, or not stored', async () => {
@@ -188,7 +188,7 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
     'withdrawn',
     'warn: The game is withdrawn: your application no longer lists it',
   ]);
-  expect(await page('/portal/game?id=i-2')).toContain('A pull brings it back at once');
+  expect(await page('/portal/game?id=i-2')).toContain('A read brings it back at once');
   const now = { game_id: 'i-1', game_name: 'Another name', game_info: 'New.' };
   await upsertGames(sql, 'ivy', [fetchedGame(now, new Date())]);
   const [status, title] = await head('i-1');
@@ -198,10 +198,10 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   ]);
   const changed = await page('/portal/game?id=i-1');
   expect(changed).toContain('What changed: <span class="mono">game_name, game_info</span>');
-  expect(changed).toContain('Pull this game now</button>');
+  expect(changed).toContain('Read this game now</button>');
   await sql`update applications set status = 'paused' where application_id = 'ivy'`;
   const paused = await page('/portal/game?id=i-1');
-  expect(paused).not.toContain('Pull this game now</button>');
+  expect(paused).not.toContain('Read this game now</button>');
   expect(paused).toContain('<a class="button" href="/portal/runs">See why</a>');
   expect(paused, 'the pause comes first').toMatch(
     /card bad">.*does not read your games<.*This page shows what was read before\..*card info">/s,
@@ -213,7 +213,7 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   expect(none).not.toContain('<h2>Timeline</h2>');
   expect(none).toContain('<h1>No game found</h1>');
   expect(none).toContain('for “<span dir="auto">none</span>”');
-  expect(none).toMatch(/new game<.*class="button ">Pull this game now</s);
+  expect(none).toMatch(/new game<.*class="button ">Read this game now</s);
   expect(none, 'who looked for a name').toContain('If it is a name, check its spelling.');
   expect(await page('/portal/game?id=a'), 'too short for a beginning').toContain('Type more of it');
   await sql`update applications set status = 'paused', pause_reason = 'ten runs failed' where application_id = 'ivy'`;

@@ -142,7 +142,7 @@ test('the overview of an application whose runs fail begins with that and with w
   const shown = await page('/portal');
   expect(shown).toContain('<h2>The platform gets no answer from your server</h2>');
   expect(shown, 'the address may be wrong').toMatch(
-    /Called: <span class="mono">https?:[^<]*<\/span>\. Only the operators/,
+    /Called: <span class="mono">https?:[^<]*<\/span>\. Have they moved\? Tell the operators:/,
   );
   expect(shown, 'nor is the record').toContain('It is fetched when your webhooks answer.');
   const why = 'query_game_list: no connection, or it closed before the answer began';

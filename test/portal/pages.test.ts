@@ -99,8 +99,8 @@ describe.runIf(hasBrowser())('the portal in Chromium', () => {
     await page.goto(new URL(`/portal/game?id=${passed.game_id}`, portal.url).href);
     const pull = async (game_store_video: string, ended: string) => {
       server.games.update(passed.game_id, { game_store_video });
-      await page.getByRole('button', { name: 'Pull this game now' }).click();
-      await page.getByRole('heading', { name: 'Pulling the game' }).waitFor();
+      await page.getByRole('button', { name: 'Read this game now' }).click();
+      await page.getByRole('heading', { name: 'Reading the game' }).waitFor();
       await addUrgentJobs(fleet.sql, fleet.producer);
       await page.getByText(ended).waitFor();
     };

@@ -51,12 +51,12 @@ test('a developer finds why a game is rejected and which field is wrong, and no 
     /<h2>Rejected: <span dir="auto">Information is missing or incomplete<.*amber: the text ends too soon\..*Rejected <time/s,
   );
   const broken = await page('/portal/game?id=amber-broken');
-  expect(broken).toContain('<h2>The game is not stored: correct game_icon.0, then pull the game</h2>');
+  expect(broken).toContain('<h2>The game is not stored: correct game_icon.0, then have the game read</h2>');
   expect(broken.split('query_game_detail failed once'), 'it is said once').toHaveLength(2);
   expect(broken).toContain('game_icon.0 is not an http or https address');
   expect(broken).not.toContain('not_http_url');
   expect(broken).not.toContain('invalid_data');
-  expect(broken).toContain('<button class="button primary">Pull this game now</button>');
+  expect(broken).toContain('<button class="button primary">Read this game now</button>');
   expect(await page('/portal/game?id=never%20seen')).toMatch(
     /If it is a name, check its spelling\..*If it is the game_id of a new game<\/h2>.*No run of your application has read the whole list yet\. .*The next run is due in \d+ \w+ \(every 30 days\)\./s,
   );

@@ -121,7 +121,7 @@ test('the page of a held game says so first, with the reason; the list of games 
     /card bad">.*<h2>Your games are held: none of them is live<\/h2>.*A dispute &lt;b&gt;of rights/s,
   );
   expect(await page('/portal/games?status=passed')).toContain('Games that were passed wait under Pending');
-  expect(game, 'a pull ends no hold').not.toContain('Pull this game now</button>');
+  expect(game, 'a pull ends no hold').not.toContain('Read this game now</button>');
   expect(listed, 'where the operators are reached is not known').not.toContain('Write to the operators');
   await sql`update applications set status = 'paused' where application_id = 'held'`;
   for (const id of ['one', 'two'])

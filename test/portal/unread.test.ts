@@ -94,7 +94,7 @@ test('of a list that lost most of its games both pages say what to do, until the
       's',
     ),
   );
-  expect(ofGame).not.toMatch(/You need not do anything|Pull this game now<\/button>/);
+  expect(ofGame).not.toMatch(/You need not do anything|Read this game now<\/button>/);
   expect(await page('/portal/game?id=s-2'), 'it was named').not.toContain(unnamed);
   const badge = '<span class="badge warn">not in your list</span>';
   for (const path of ['/portal/games', '/portal/games?q=sorrel']) {

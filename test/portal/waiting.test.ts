@@ -17,7 +17,7 @@ test('a page that polls is not answered while its request waits, and is told to 
   const WAITS = { status: 204, refresh: null };
   const done = () => sql`delete from refresh_requests where application_id = 'ash'`;
   for (const [path, request, title] of [
-    ['/portal/game?id=one', { id: 'one' }, 'Pulling the game'],
+    ['/portal/game?id=one', { id: 'one' }, 'Reading the game'],
     ['/portal/game?id=none', { id: 'none' }, 'Reading your list'],
     ['/portal/runs', {}, 'Reading your list'],
   ] as const) {
@@ -29,7 +29,7 @@ test('a page that polls is not answered while its request waits, and is told to 
     expect(waits, 'without scripts').toContain(
       `<noscript><a class="button" href="${path}">Reload</a></noscript>`,
     );
-    expect(waits, 'it is requested already').not.toMatch(/Pull this game now<\/button>/);
+    expect(waits, 'it is requested already').not.toMatch(/Read this game now<\/button>/);
     expect(await poll(path), path).toEqual(WAITS);
     await done();
     expect(await poll(path), path).toEqual(RELOADS);
@@ -61,8 +61,8 @@ describe.runIf(hasBrowser())('in Chromium', () => {
     await page.getByRole('textbox', { name: 'Write to the reviewers' }).fill(' ');
     await page.getByRole('button', { name: 'Send' }).click();
     expect(await page.locator('textarea:invalid:focus').count(), 'the browser says it at the field').toBe(1);
-    await page.getByRole('button', { name: 'Pull this game now' }).click();
-    const waits = page.getByRole('heading', { name: 'Pulling the game' });
+    await page.getByRole('button', { name: 'Read this game now' }).click();
+    const waits = page.getByRole('heading', { name: 'Reading the game' });
     await waits.waitFor();
     await page.getByRole('textbox', { name: 'Write to the reviewers' }).fill('It is mended.');
     await sql`delete from refresh_requests where application_id = 'elm'`;

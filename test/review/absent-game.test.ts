@@ -59,7 +59,7 @@ it('A game that was never stored: its invalid fields, the list that does not nam
     text: [
       'The game is not stored: query_game_detail failed 2 times.',
       'The answer does not match the interface document (game_icon.3 is too long).',
-      'Correct game_icon.3, then pull the game.',
+      'Correct game_icon.3, then have the game read.',
     ].join(' '),
   });
   expect(timeline.entries.map(({ kind }) => kind)).toEqual(['failed']);
