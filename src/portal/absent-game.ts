@@ -7,7 +7,8 @@ import { refusedBanner } from '#src/portal/latest-read.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { type Reading, readingBanner } from '#src/portal/reading.ts';
 import { findForm } from '#src/portal/session.ts';
-import { pausedBanner } from '#src/portal/unread.ts';
+import { listBanner } from '#src/portal/suspect.ts';
+import { pausedBanner, unreadTitle } from '#src/portal/unread.ts';
 import type { Timeline } from '#src/review/timeline.ts';
 import { NOT_STORED } from '#src/rules/absent-game.ts';
 import type { Answer } from '#src/rules/answer.ts';
@@ -26,23 +27,23 @@ const unknownLead = (typed: string): SafeHtml => {
 
 const NEW_GAME = html`The platform sees a new game when it next reads your list, or within a minute after
 you have it read here or call <code>POST /open-api/game/refresh</code>.`;
-const SEE_RUNS = html` <a href="/portal/runs">See the runs</a>`;
+const WHEN_READ = 'A new game_id is found once the platform reads your list again.';
 
 /** What the last runs say of an id. Nothing while the application is paused: the banner says why its list is not read. */
-const unknownCard = (
-  id: string,
-  { text }: Answer,
-  { application, ended, isPaused, isReading }: Reading,
-): SafeHtml | null => {
-  if (isPaused) return null;
-  const isFailing = application?.failing_since != null || ended?.outcome === 'failed';
-  const then = isReading ? 'The open run finds it, or the next one, if your list names it.' : NEW_GAME;
-  const known = html`<p>${text.replace(NOT_STORED, '')}${isFailing ? SEE_RUNS : null}</p><p>${then}</p>`;
-  const tone = isFailing ? 'warn' : undefined;
-  return banner('If it is the game_id of a new game', known, tone, isReading ? null : pullButton(id));
+const unknownCard = (id: string, { text }: Answer, reading: Reading): SafeHtml | null => {
+  if (reading.isPaused) return null;
+  const soon = unreadTitle(reading) === null ? NEW_GAME : WHEN_READ;
+  const then = reading.isReading ? 'The open run finds it, or the next one, if your list names it.' : soon;
+  const known = html`<p>${text.replace(NOT_STORED, '')}</p><p>${then}</p>`;
+  return banner(
+    'If it is the game_id of a new game',
+    known,
+    undefined,
+    reading.isReading ? null : pullButton(id),
+  );
 };
 
-const FOUND_LATER = html`<p>A new game_id is found once the platform reads your list again.</p>`;
+const FOUND_LATER = html`<p>${WHEN_READ}</p>`;
 
 /** Shows an id of which a call failed, or no run has seen a game. */
 export const absentPage = async (
@@ -52,9 +53,9 @@ export const absentPage = async (
   reading: Reading,
 ) => {
   const { application_game_id: id, answer, failure, entries } = timeline;
-  const { application, isReading } = reading;
+  const { application, isPaused, isReading } = reading;
   const isUnknown = failure === null;
-  const body = html`${pausedBanner(application, isUnknown ? FOUND_LATER : undefined)}
+  const body = html`${isUnknown && !isPaused ? listBanner(reading, undefined) : pausedBanner(application, isUnknown ? FOUND_LATER : undefined)}
 ${readingBanner(reading, gameUrl(id))}
 ${isUnknown ? unknownCard(id, answer, reading) : refusedBanner(timeline, reading, isReading)}
 ${isUnknown ? await showSimilar(sources, application_id, id) : null}

@@ -168,7 +168,10 @@ const nextStep = (
   { mayPull, isUnread }: { mayPull: boolean; isUnread: boolean },
 ): SafeHtml | null => {
   if (code === 'live' && rest === '') {
-    const said = [...(isUnread ? [] : ['You need not do anything.']), ...(mayPull ? [IF_CHANGED] : [])];
+    const said = [
+      ...(isUnread ? [] : ['You need not do anything.']),
+      ...(mayPull && !isUnread ? [IF_CHANGED] : []),
+    ];
     return said.length === 0 ? null : html`<p>${said.join(' ')}</p>`;
   }
   return code === 'withdrawn' && mayPull

@@ -15,7 +15,7 @@ import { checkList } from '#src/lists/checks.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { addressProblem } from '#src/portal/addresses.ts';
-import { banner } from '#src/portal/answer.ts';
+import { banner, readButton } from '#src/portal/answer.ts';
 import { firstSteps } from '#src/portal/first-steps.ts';
 import { WITHDRAWN_COUNTED } from '#src/portal/games.ts';
 import {
@@ -73,10 +73,10 @@ const calmBanner = ({ passed, pending }: Record<AuditStatus, number>): SafeHtml 
   return banner('Nothing to fix', pending === 0 ? `${live}.` : `${live}, ${waiting}.`, 'good', null);
 };
 
-const nextRun = ({ application, isReading }: Reading) => {
+const nextRun = ({ application, isReading, mayRead }: Reading) => {
   if (isReading) return 'Your list is being read.';
   const at = nextRunAt(application);
-  return at && due(at);
+  return at && html`${due(at)} ${mayRead ? readButton('quiet') : null}`;
 };
 
 /** How the last run ended, and when the next one begins, where nothing above says it. */

@@ -25,5 +25,6 @@ export const explainShortAddresses = (
   if (lastMs === null || lastMs >= nextRunMs(everyMs)) return null;
   const wanted = formatDuration(Math.ceil(nextRunMs(everyMs) / MINUTE_MS) * MINUTE_MS);
   const read = `${whose} games are read every ${formatDuration(everyMs)}`;
-  return `${whose} addresses end ${formatLifetime(lastMs)} after an answer, and ${read}: in between, what the platform serves has ended. Sign addresses for at least ${wanted}`;
+  const end = `${whose} addresses end ${formatLifetime(lastMs)} after an answer`;
+  return `${end}, and ${read}: in between, what the platform serves has ended. Sign addresses for at least ${wanted}`;
 };

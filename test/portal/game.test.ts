@@ -222,5 +222,5 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   expect(unread).toContain('A new game_id is found once the platform reads your list again.');
   expect(unread, 'the banner leads to why').not.toContain('ten runs failed');
   await sql`update applications set status = 'active', failing_since = now() where application_id = 'ivy'`;
-  expect(await head('none')).toEqual(['warn: If it is the game_id of a new game']);
+  expect(await head('none')).toEqual(['bad: The platform cannot read your list']);
 });
