@@ -21,7 +21,10 @@ export const findFetchingGames = async (tx: Queryable, game_ids: readonly string
   const isAwaited = (address: PictureAddress): boolean => {
     const picture = byId.get(idOf(address));
     return isFetching(
-      picture && { outcome: outcomeAt(address.url, picture), is_stored: isStored.has(picture.sha256 ?? '') },
+      picture && {
+        outcome: outcomeAt(address.url, picture, new Date()),
+        is_stored: isStored.has(picture.sha256 ?? ''),
+      },
     );
   };
   return new Set(games.filter((game) => addressesOf(game).some(isAwaited)).map(({ game_id }) => game_id));

@@ -29,9 +29,9 @@ export const readNavigationCounts = (sql: Queryable): Promise<NavigationCounts> 
 /**
  * What waits for a developer. `rejected`: games whose appeal does not wait for a reviewer. `asked`: other games with a message
  * that is not answered, by status. `failures`: counted up to `FAILURES_COUNTED`; each row of the list that names no game is one.
- * `broken`: rules that did not hold at the last check. `given_up`: events that no further attempt sends to an address that is not off; at most one more than
- * `GIVEN_UP_COUNTED`. `is_unread`: the application is paused, or its runs fail. `is_suspect`: its list is in doubt. Without an
- * address, its state is null.
+ * `broken`: rules that did not hold at the last check. `given_up`: events that no further attempt sends to an address that is
+ * not off; at most one more than `GIVEN_UP_COUNTED`. `is_unread`: the application is paused, or its runs fail. `is_suspect`: its
+ * list is in doubt. Without an address, its state is null.
  */
 export type PortalCounts = Record<'rejected' | 'failures' | 'broken' | 'given_up', number> &
   Record<'is_unread' | 'is_suspect', boolean> &

@@ -80,7 +80,7 @@ export const findPictures = async (
   return {
     get: (address) => {
       const row = byId.get(idOf(address));
-      return row && { ...row, outcome: outcomeAt(address.url, row) };
+      return row && { ...row, outcome: outcomeAt(address.url, row, new Date()) };
     },
   };
 };

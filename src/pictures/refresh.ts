@@ -118,7 +118,7 @@ export const createPictures = (options: PictureOptions): Pictures => {
     const { picture_id } = claimed;
     if (answer.kind === 'failed' && answer.outcome !== 'too_large') {
       const { outcome, http_status, retryAfterMs } = answer;
-      const fresh = freshFailureMs(claimed.url, outcome, recheckMs);
+      const fresh = freshFailureMs(claimed.url, outcome, recheckMs, new Date());
       await recordResult(sql, { picture_id, outcome, http_status, freshMs: retryAfterMs ?? fresh });
       return outcome;
     }

@@ -31,16 +31,12 @@ const WHEN_READ = 'A new game_id is found once the platform reads your list agai
 
 /** What the last runs say of an id. Nothing while the application is paused: the banner says why its list is not read. */
 const unknownCard = (id: string, { text }: Answer, reading: Reading): SafeHtml | null => {
-  if (reading.isPaused) return null;
+  const { isPaused, isReading } = reading;
+  if (isPaused) return null;
   const soon = unreadTitle(reading) === null ? NEW_GAME : WHEN_READ;
-  const then = reading.isReading ? 'The open run finds it, or the next one, if your list names it.' : soon;
+  const then = isReading ? 'The open run finds it, or the next one, if your list names it.' : soon;
   const known = html`<p>${text.replace(NOT_STORED, '')}</p><p>${then}</p>`;
-  return banner(
-    'If it is the game_id of a new game',
-    known,
-    undefined,
-    reading.isReading ? null : pullButton(id),
-  );
+  return banner('If it is the game_id of a new game', known, undefined, isReading ? null : pullButton(id));
 };
 
 const FOUND_LATER = html`<p>${WHEN_READ}</p>`;
@@ -55,7 +51,11 @@ export const absentPage = async (
   const { application_game_id: id, answer, failure, entries } = timeline;
   const { application, isPaused, isReading } = reading;
   const isUnknown = failure === null;
-  const body = html`${isUnknown && !isPaused ? listBanner(reading, undefined) : pausedBanner(application, isUnknown ? FOUND_LATER : undefined)}
+  const trouble =
+    isUnknown && !isPaused
+      ? listBanner(reading, undefined)
+      : pausedBanner(application, isUnknown ? FOUND_LATER : undefined);
+  const body = html`${trouble}
 ${readingBanner(reading, gameUrl(id))}
 ${isUnknown ? unknownCard(id, answer, reading) : refusedBanner(timeline, reading, isReading)}
 ${isUnknown ? await showSimilar(sources, application_id, id) : null}

@@ -167,13 +167,8 @@ const nextStep = (
   rest: string,
   { mayPull, isUnread }: { mayPull: boolean; isUnread: boolean },
 ): SafeHtml | null => {
-  if (code === 'live' && rest === '') {
-    const said = [
-      ...(isUnread ? [] : ['You need not do anything.']),
-      ...(mayPull && !isUnread ? [IF_CHANGED] : []),
-    ];
-    return said.length === 0 ? null : html`<p>${said.join(' ')}</p>`;
-  }
+  if (code === 'live' && rest === '')
+    return isUnread ? null : html`<p>You need not do anything. ${mayPull ? IF_CHANGED : null}</p>`;
   return code === 'withdrawn' && mayPull
     ? html`<p>A read brings it back at once, if <code>query_game_detail</code> answers with it. Let your list name it, too: a
 later run withdraws it otherwise.</p>`

@@ -40,11 +40,12 @@ const hadEnded = (outcome: PictureOutcome, { url, fetched_at }: Requested): bool
 export const outcomeAt = (
   url: string,
   picture: Requested & { outcome: PictureOutcome | null; sha256: string | null },
+  now: Date,
 ): PictureOutcome | null => {
   const { outcome, sha256 } = picture;
   if (outcome === null || sha256 !== null || !hadEnded(outcome, picture)) return outcome;
   const end = addressEnd(url);
-  return end === undefined || end > new Date() ? null : outcome;
+  return end === undefined || end > now ? null : outcome;
 };
 
 /** Explains in a few words why a picture is not shown. */
@@ -60,11 +61,9 @@ export const explainPicture = (
 export const freshMs = (isFailure: boolean, recheckMs: number): number =>
   Math.min(isFailure ? FRESH_FAILURE_MS : FRESH_MS, recheckMs / 2);
 
-/** Returns how long a failure counts as fresh. */
-export const freshFailureMs = (url: string, outcome: PictureOutcome, recheckMs: number): number =>
-  hadEnded(outcome, { url, fetched_at: new Date() })
-    ? FRESH_ENDED_MS
-    : freshMs(isPassing(outcome), recheckMs);
+/** Returns how long a failure of now counts as fresh. */
+export const freshFailureMs = (url: string, outcome: PictureOutcome, recheckMs: number, now: Date): number =>
+  hadEnded(outcome, { url, fetched_at: now }) ? FRESH_ENDED_MS : freshMs(isPassing(outcome), recheckMs);
 
 /**
  * Returns when a picture of a decided game is requested next: after 80 to 100 % of the interval, so that pictures that were

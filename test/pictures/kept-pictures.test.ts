@@ -4,8 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { closeRun } from '#db/queries/runs.ts';
-import { fetchPictures } from '#src/ingest/specs.ts';
-import { passGames } from '#src/operations/decisions.ts';
 import { holdApplication, releaseApplication } from '#src/operations/holds.ts';
 import type { Platform } from '#src/operations/operation.ts';
 import { removeApplication } from '#src/operations/remove-application.ts';
@@ -105,56 +103,6 @@ test('a stolen media process stores no picture that the API cannot name: the gam
         .digest()}`,
     ).rejects.toMatchObject({ code: '23514' });
   expect(await Promise.all((await world.addressesOf('g-odd')).map(download))).toEqual(bytes);
-});
-
-test('a game is not passed while a picture is fetched or not stored; it is rejected at any time', async () => {
-  await world.serve('g-c', [10, 11]);
-  await world.land('g-c');
-  expect(await world.decide('g-c')).toBe('fetching');
-  await world.look('g-c');
-  // The third picture is not there, and will not be: readers get the game without it.
-  expect(await world.decide('g-c')).toBe('decided');
-  expect(await world.addressesOf('g-c')).toHaveLength(2);
-  await world.serve('g-d', [12, 13, 14]);
-  await world.land('g-d');
-  expect(await world.decide('g-d', 'rejected')).toBe('decided');
-});
-
-test('a pass that waits for pictures has them fetched, though no page shows them: its repetition passes the game', async () => {
-  await world.serve('g-machine', [100, 101, 102]);
-  const game_id = await world.land('g-machine');
-  const platform = { keepsPictures: true, producer };
-  const pass = async () => {
-    const { games } = await operateAs(
-      world.api.sql,
-      KIM,
-      passGames,
-      { games: [{ game_id, revision: 1 }] },
-      platform,
-    );
-    return games[0]?.result;
-  };
-  const queue = (await producer()).queue(fetchPictures);
-  for (const _ of ['once', 'once more']) {
-    expect(await pass()).toBe('fetching');
-    const jobs = await queue.getWaiting();
-    expect(jobs.map(({ data }) => data)).toEqual([{ game_ids: [game_id], icons_only: false }]);
-  }
-  await world.look('g-machine');
-  expect(await pass()).toBe('decided');
-});
-
-test('bytes that were seen before there was a store are requested again, though they are fresh, and without their entity tag', async () => {
-  await world.serve('g-e', [15, 16, 17]);
-  await world.land('g-e');
-  await world.look('g-e');
-  await world.api.sql`
-    update picture_contents set stored = null where sha256 in (select sha256 from pictures where url like '%/g-e/%')`;
-  expect(await world.decide('g-e')).toBe('fetching');
-  world.server.requests.length = 0;
-  await world.look('g-e');
-  expect(world.server.requests.map(({ status }) => status)).toEqual([200, 200, 200]);
-  expect(await world.decide('g-e')).toBe('decided');
 });
 
 test('a picture that two games have stays public while one of them is passed', async () => {
