@@ -170,8 +170,8 @@ const nextStep = (
   if (code === 'live' && rest === '')
     return isUnread ? null : html`<p>You need not do anything. ${mayPull ? IF_CHANGED : null}</p>`;
   return code === 'withdrawn' && mayPull
-    ? html`<p>A read brings it back at once, if <code>query_game_detail</code> answers with it. Let your list name it, too: a
-later run withdraws it otherwise.</p>`
+    ? html`<p>Put it back in your list, then have it read: it comes back at once, if <code>query_game_detail</code> answers with
+it.</p>`
     : null;
 };
 
@@ -216,6 +216,7 @@ export const answerBanner = (
     changedFields(changes),
     rest === '' ? null : html`<p>${rest}</p>`,
     answer.code === 'waiting' && needsVerdict ? NEEDS_VERDICT : null,
+    failure !== null && answer.code === 'live' ? html`<p>Players see the content that was passed.</p>` : null,
     isSaid ? null : nextStep(answer, rest, { mayPull, isUnread }),
     game?.withdrawn_at === null ? brokenPictures(pictures, answer.code === 'live') : null,
     since,

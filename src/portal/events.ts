@@ -57,8 +57,9 @@ const againForm = (): SafeHtml => {
   return html`<details name="address"><summary class="button">Send events again…</summary>
 <div class="form"><form method="post" action="${EVENTS}" class="filters">
 ${input('Events since', since)}<button class="button primary">Send again</button></form>
-<p class="soft">Without a time, the events that did not arrive are sent. Each event keeps its <code>webhook-id</code>, so a
-receiver that has seen it can ignore it. An address that was switched off is switched on again.</p></div></details>`;
+<p class="soft">With a time, every event since then is sent; without one, those that did not arrive. Each event keeps its
+<code>webhook-id</code>, so a receiver that has seen it can ignore it. An address that was switched off is switched on
+again.</p></div></details>`;
 };
 
 /**

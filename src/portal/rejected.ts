@@ -39,7 +39,8 @@ const rejection = (count: RejectionCount, refused: ReadonlySet<string>): SafeHtm
   // A game whose appeal was refused has a note of its own.
   const own = isShared ? named.filter(({ appeal }) => appeal === 'upheld') : [];
   const others = named.filter((each) => !own.includes(each));
-  const note = html`<p class="soft">The note of ${own.length === 0 ? 'all of them' : 'these'}:</p>${quote(text)}`;
+  const all = games === 2 ? 'both' : 'all of them';
+  const note = html`<p class="soft">The note of ${own.length === 0 ? all : 'these'}:</p>${quote(text)}`;
   return html`<li>
 ${reasonOf(count)}${games === 1 ? null : `: ${number(games)} games`}${others.map((each) => namedGame(each, !isShared, refused))}
 ${more === 0 ? null : html`<p class="soft">and ${number(more)} more</p>`}

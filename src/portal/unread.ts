@@ -93,7 +93,7 @@ export const describeAddressChange = (contact: string | undefined): SafeHtml => 
   return html`Have they moved? ${write}: only they change the addresses of your webhooks.`;
 };
 
-export const READ_AGAIN = html`<p>Corrected it? Do not wait for the next run.</p>`;
+export const READ_AGAIN = html`<p>Corrected it? <em>Read my list now</em> does not wait for the next run.</p>`;
 
 const MEANWHILE = 'Meanwhile no game is withdrawn, and no change is seen.';
 const THEN_PAUSED = `After ${PAUSE_AFTER_RUNS} failed runs in a row, over ${spellWait(PAUSE_AFTER_MS)} or more, the

@@ -96,6 +96,7 @@ test('data that is refused stands first, whatever the state of its game, and its
     expect(shown.split(why), 'it is said once').toHaveLength(2);
     expect(shown.split('<button class="button primary">Read this game now</button>')).toHaveLength(2);
     expect(shown).not.toContain('You need not do anything');
+    expect(shown.includes('Players see the content that was passed')).toBe(id === 'c-2');
     if (id === 'c-3') expect(shown, 'that button is first').toContain('and what the card above says.');
   }
   await fail('connect_failed', 'econnrefused', '', ['c-3']);

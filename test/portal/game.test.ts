@@ -188,7 +188,7 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
     'withdrawn',
     'warn: The game is withdrawn: your application no longer lists it',
   ]);
-  expect(await page('/portal/game?id=i-2')).toContain('A read brings it back at once');
+  expect(await page('/portal/game?id=i-2')).toContain('Put it back in your list, then have it read');
   const now = { game_id: 'i-1', game_name: 'Another name', game_info: 'New.' };
   await upsertGames(sql, 'ivy', [fetchedGame(now, new Date())]);
   const [status, title] = await head('i-1');

@@ -115,7 +115,7 @@ test('games of a rejection are named before its note; three of many, the latest 
   expect(shown).toMatch(/id=m-4.*id=m-3.*id=m-2.{1,120}and 2 more/s);
   expect(shown).not.toMatch(/id=m-[15]"/);
   expect(shown).toMatch(
-    /id=s-\d".*id=s-\d".{1,80}The note of all of them:<\/p><blockquote dir="auto">Note: of both</s,
+    /id=s-\d".*id=s-\d".{1,80}The note of both:<\/p><blockquote dir="auto">Note: of both</s,
   );
   expect(shown.split('Note: of both')).toHaveLength(2);
   const decided = games.map(({ application_game_id: id }) => id).toReversed();
@@ -136,7 +136,7 @@ test('the overview of an application whose runs fail begins with that and with w
   expect(once).toMatch(/no connection, or it closed before the answer began\.<.*Next run <time/s);
   expect(once).toContain('<span class="badge good">active</span>');
   expect(once, 'the navigation says it too').toContain('games are not read');
-  expect(once).toContain('Do not wait for the next run.');
+  expect(once).toContain('does not wait for the next run');
   expect(once).toContain('Read my list now</button>');
   await sql`update applications set failing_since = now() where application_id = 'oak'`;
   const shown = await page('/portal');
