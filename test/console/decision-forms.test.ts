@@ -71,10 +71,19 @@ test('of many games the withdrawn ones are not decided, and are counted', async 
   const game_ids = await land(3);
   await withdraw(game_ids[1]);
   const form = [['lane', 'new'], ['act', 'pass'], UNOPENED, ...select(game_ids)] as const;
-  expect(await post('/review', form)).toBe(
-    `303 2 passed. 1 not decided (0 moved meanwhile, 1 withdrawn): app-${next} 1.`,
-  );
+  expect(await post('/review', form)).toBe(`303 2 passed. 1 not decided (1 withdrawn): app-${next} 1.`);
   expect(await decisionsOn(game_ids)).toHaveLength(2);
+});
+
+test('of many games those that another reviewer decided meanwhile, and those that moved, are counted', async () => {
+  const game_ids = await land(4);
+  const [decided = '', moved = ''] = game_ids;
+  await decideGame(database.sql, { game_id: decided, audit_status: 'passed' });
+  await database.sql`update games set revision = 2 where game_id = ${moved}`;
+  const form = [['lane', 'new'], ['act', 'pass'], UNOPENED, ...select(game_ids)] as const;
+  expect(await post('/review', form)).toBe(
+    `303 2 passed. 2 not decided (1 moved meanwhile, 1 decided meanwhile): app-${next} 0, app-${next} 1.`,
+  );
 });
 
 test('a batch asks before it decides on games that the reviewer has not opened, and its results stay in the lane', async () => {

@@ -120,23 +120,34 @@ const askUnopened = async (options: ConsoleOptions, given: Form, missed: string[
 const backTo = ({ lane, application, q, view }: Form, moved: readonly string[] = []): string =>
   link('/review', { lane, application, q, view, moved: moved.join(',') });
 
+/** Why games were not decided: what follows their number. */
+const CAUSES: Readonly<Record<Exclude<DecisionResult, 'decided'>, string>> = {
+  content_moved: ' moved meanwhile',
+  picture_moved: ' moved meanwhile',
+  decided_before: ' decided meanwhile',
+  unchanged: ' decided meanwhile',
+  withdrawn: ' withdrawn',
+  fetching: ' whose pictures are being fetched',
+  appealed: ' with an open appeal',
+  held: `: ${OBSTACLES.held}`,
+  needs_verdict: `: ${OBSTACLES.needs_verdict}`,
+  unknown: ' unknown',
+};
+
 /** Describes what happened to the games of a decision, in one sentence. */
 const describeResults = (verb: string, games: readonly GameDecision[]): string => {
-  const decided = games.filter(({ result }) => result === 'decided').length;
-  const others = games.filter(({ result }) => result !== 'decided');
-  const count = (...wanted: DecisionResult[]) =>
-    others.filter(({ result }) => wanted.includes(result)).length;
-  const withdrawn = count('withdrawn') === 0 ? '' : `, ${count('withdrawn')} withdrawn`;
-  const fetching = count('fetching') === 0 ? '' : `, ${count('fetching')} whose pictures are being fetched`;
-  const obstacles = (['held', 'needs_verdict'] as const)
-    .filter((obstacle) => count(obstacle) > 0)
-    .map((obstacle) => `, ${count(obstacle)}: ${OBSTACLES[obstacle]}`)
-    .join('');
-  const names = others.slice(0, NAMED_MAX).map(({ game, game_id }) => nameInText(game?.game_name ?? game_id));
-  const causes = `${count('content_moved', 'picture_moved')} moved meanwhile${withdrawn}${fetching}${obstacles}`;
+  const others = games.flatMap(({ result, game, game_id }) =>
+    result === 'decided' ? [] : [{ cause: CAUSES[result], name: game?.game_name ?? game_id }],
+  );
+  const decided = games.length - others.length;
+  if (others.length === 0) return `${decided} ${verb}.`;
+  const causes = [...new Set(Object.values(CAUSES))].flatMap((cause) => {
+    const count = others.filter((each) => each.cause === cause).length;
+    return count === 0 ? [] : [`${count}${cause}`];
+  });
+  const names = others.slice(0, NAMED_MAX).map(({ name }) => nameInText(name));
   const named = `${names.join(', ')}${others.length > NAMED_MAX ? ', …' : ''}`;
-  const why = others.length === 0 ? '' : ` ${others.length} not decided (${causes}): ${named}.`;
-  return `${decided} ${verb}.${why}`;
+  return `${decided} ${verb}. ${others.length} not decided (${causes.join(', ')}): ${named}.`;
 };
 
 /** Adds `POST /review`, `/batches/:batch_id` and `/undo`. */
