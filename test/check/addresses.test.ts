@@ -72,6 +72,20 @@ test.each([
   for (const each of failed) expect(each.problem).toMatch(problem);
 });
 
+test('the call that is shown is the one whose answer differs, not the last', async () => {
+  const asked: string[] = [];
+  const { url } = await startBroken(({ operation, body: { game_id } }, { json }) => {
+    if (operation !== 'query_game_detail' || json.data === null) return undefined;
+    asked.push(game_id);
+    const isFirst = game_id === asked[0];
+    if (isFirst) json.data.game_icon = [`https://cdn.example/${asked.length}.png`];
+    return undefined;
+  });
+  const [found, ...more] = (await check(url)).filter(({ name }) => name === 'detail.constant-addresses');
+  expect(more).toEqual([]);
+  expect(found).toMatchObject({ outcome: 'failed', sent: expect.stringContaining(asked[0] ?? '-') });
+});
+
 test('a parameter that is set for the application passes', async () => {
   let answers = 0;
   const signer = { sign: (address: string) => `${address}?t=${answers++}`, isValid: () => true };

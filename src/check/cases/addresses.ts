@@ -13,21 +13,22 @@ import { explainShortAddresses } from '#src/rules/address-lifetime.ts';
 /** Details that are fetched twice. */
 const DETAILS_MAX = 3;
 
-/** An address of a game in two answers. */
-type Pair = { game_id: string; field: string; before: string; after: string };
+/** An address of a game in two answers, and the call of the second one. */
+type Pair = { game_id: string; field: string; before: string; after: string; call: Call };
 
 const countOf = (pairs: readonly Pair[]): number => new Set(pairs.map(({ game_id }) => game_id)).size;
 
 const fieldsOf = (pairs: readonly Pair[]): string => [...new Set(pairs.map(({ field }) => field))].join(', ');
 
-const judgePairs = ({ target }: Session, pairs: readonly Pair[], call: Call): Finding => {
+const judgePairs = ({ target }: Session, pairs: readonly Pair[]): Finding => {
   if (pairs.length === 0) return skipped('there is no address in two answers');
   const all = pairs.map((pair) => ({ ...pair, ...compareAddresses(pair.before, pair.after, target.rule) }));
   const ofKind = <Kind extends AddressDifference['kind']>(kind: Kind) =>
     all.filter((each): each is Pair & Extract<AddressDifference, { kind: Kind }> => each.kind === kind);
   const [parameters, other, signed] = [ofKind('parameters'), ofKind('other'), ofKind('signature')];
   const moved = [...parameters, ...other];
-  if (moved.length > 0) {
+  const [first] = moved;
+  if (first !== undefined) {
     const names = [...new Set(parameters.flatMap((each) => each.names))];
     const { application_id, rule } = target;
     const proposal = other.length > 0 ? null : proposeVolatile(application_id, [...rule.volatile], names);
@@ -39,7 +40,7 @@ const judgePairs = ({ target }: Session, pairs: readonly Pair[], call: Call): Fi
         : `, or ask the operator of the platform for ${proposal.replace('npx catalogue ', '')}`;
     return failed(
       `${fieldsOf(moved)} of ${countOf(moved)} of ${countOf(pairs)} games differs between two answers${where}: each run returns such a game to review. Keep the addresses of unchanged pictures${advice}`,
-      call,
+      first.call,
     );
   }
   if (signed.length === 0) return passed;
@@ -48,15 +49,16 @@ const judgePairs = ({ target }: Session, pairs: readonly Pair[], call: Call): Fi
 };
 
 /** The icons of the first page, in both answers. */
-const listPairs = async (session: Session): Promise<{ pairs: Pair[]; call: Call }> => {
+const listPairs = async (session: Session): Promise<Pair[]> => {
   const first = await fetchFirstPage(session);
   const again = parsePage(await session.repeat('query_game_list', first.call.body), 'list.total');
   const after = summariesOf(again);
-  const pairs = [...summariesOf(first)].flatMap(([game_id, { game_icon: before }]) => {
+  return [...summariesOf(first)].flatMap(([game_id, { game_icon: before }]) => {
     const icon = after.get(game_id)?.game_icon ?? '';
-    return before === '' || icon === '' ? [] : [{ game_id, field: 'game_icon', before, after: icon }];
+    return before === '' || icon === ''
+      ? []
+      : [{ game_id, field: 'game_icon', before, after: icon, call: again.call }];
   });
-  return { pairs, call: again.call };
 };
 
 /** Some details, each in two answers. */
@@ -70,18 +72,17 @@ const fetchTwice = async (session: Session) => {
 };
 
 /** The addresses of some details, in both answers. */
-const detailPairs = async (session: Session): Promise<{ pairs: Pair[]; call: Call | undefined }> => {
+const detailPairs = async (session: Session): Promise<Pair[]> => {
   const pairs: Pair[] = [];
-  const twice = await fetchTwice(session);
-  for (const { game_id, before, after } of twice) {
+  for (const { game_id, before, after, call } of await fetchTwice(session)) {
     if (before === undefined || after === undefined) continue;
     for (const field of ['game_icon', 'game_store_pic'] as const)
       for (const [index, address] of before[field].entries())
-        pairs.push({ game_id, field, before: address, after: after[field][index] ?? '' });
+        pairs.push({ game_id, field, before: address, after: after[field][index] ?? '', call });
     const [had, has] = [before.game_store_video, after.game_store_video];
-    if (had !== '') pairs.push({ game_id, field: 'game_store_video', before: had, after: has });
+    if (had !== '') pairs.push({ game_id, field: 'game_store_video', before: had, after: has, call });
   }
-  return { pairs, call: twice.at(-1)?.call };
+  return pairs;
 };
 
 const TEXTS = ['game_name', 'game_info'] as const;
@@ -111,19 +112,13 @@ export const addressCases: readonly Case[] = [
     name: 'list.constant-addresses',
     section: null,
     rule: RULE,
-    check: async (session) => {
-      const { pairs, call } = await listPairs(session);
-      return judgePairs(session, pairs, call);
-    },
+    check: async (session) => judgePairs(session, await listPairs(session)),
   },
   {
     name: 'detail.constant-addresses',
     section: null,
     rule: RULE,
-    check: async (session) => {
-      const { pairs, call } = await detailPairs(session);
-      return call === undefined ? skipped('there is no detail') : judgePairs(session, pairs, call);
-    },
+    check: async (session) => judgePairs(session, await detailPairs(session)),
   },
   {
     name: 'detail.constant-texts',
