@@ -75,7 +75,7 @@ const shot = (
     isShown && outcome !== 'shown' ? html`<span class="warn">last request: ${state}</span>` : null;
   return html`<figure class="shot"><div class="frame${isShown ? '' : ' warn'}">${image}</div><figcaption>
 ${mono(field)}${isShown ? describeBytes(picture) : null}
-<span>${isShown ? 'fetched' : 'requested'} ${ago(picture.fetched_at)}</span>${failure}
+<span>${outcome === 'shown' ? 'fetched' : 'requested'} ${ago(picture.fetched_at)}</span>${failure}
 ${addressLine(url)}</figcaption></figure>`;
 };
 

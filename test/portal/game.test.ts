@@ -96,6 +96,17 @@ test('a developer sees the pictures of own games alone, as the platform has them
   expect((await sharp(await small.arrayBuffer()).metadata()).width).toBe(64);
   expect(page).toContain('class="picture large" aria-hidden="true"><img ');
   expect(await mine.page('/portal/games')).toMatch(/class="picture tiny" aria-hidden="true">[^<]</);
+
+  // The bytes that are shown were fetched before the time that is named now.
+  expect(page).toMatch(/<span>fetched <time/);
+  const late = openPictures(sql, ['dogwood']);
+  await sql`update pictures set fresh_until = null where url = ${url}`;
+  await late.fail(url);
+  late.close();
+  const kept = await theirs.page('/portal/game?id=d-1');
+  expect(kept).toContain('<span class="warn">last request: not found (404)</span>');
+  expect(kept).toMatch(/<span>requested <time/);
+  expect(kept).not.toMatch(/<span>fetched <time/);
 });
 
 test('a message of an operator whose login is the id of the application is not said to be the developer’s', async () => {
