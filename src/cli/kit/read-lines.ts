@@ -1,9 +1,8 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { z } from 'zod';
 import { nameInput, openInput, refuseInput, STDIN } from '#src/cli/kit/read-input.ts';
 import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
@@ -56,7 +55,12 @@ const copyOf = async (input: Readable): Promise<FileHandle> => {
   const directory = await mkdtemp(join(tmpdir(), 'catalogue-lines-'));
   const copy = await open(join(directory, 'lines'), 'wx+', 0o600);
   await rm(directory, { recursive: true });
-  await pipeline(input, createWriteStream('', { fd: copy.fd, autoClose: false }));
+  try {
+    await copy.writeFile(input);
+  } catch (error) {
+    await copy.close();
+    throw error;
+  }
   return copy;
 };
 
