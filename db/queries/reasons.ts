@@ -37,7 +37,7 @@ export const saveReason = (
 ) =>
   onlyRow(sql<ReasonRow[]>`
     insert into reasons (code, label, text, position)
-    select ${code}, ${label}, ${text}, coalesce(least(max(position), 32766), 0) + 1 from reasons
+    select ${code}, ${label}, ${text}, least(coalesce(max(position), 0), 32766) + 1 from reasons
     on conflict (code) do update set label = excluded.label, text = excluded.text, retired_at = null
     returning *`);
 
