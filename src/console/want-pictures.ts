@@ -1,6 +1,7 @@
 /** Requests the pictures that an operator is about to see. */
 import { addressesOf, findPictures, type PictureAddress, type PictureSet } from '#db/queries/pictures.ts';
 import { isWaiting } from '#src/console/pages/pictures.ts';
+import { coerceError, safeMessage } from '#src/errors.ts';
 import { addFetchJob } from '#src/operations/place-pictures.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
@@ -20,8 +21,8 @@ const addJob = async (
   adding += 1;
   try {
     await addFetchJob(producer, game_ids, icons_only);
-  } catch {
-    logger.warn('pictures cannot be requested: the queue does not answer');
+  } catch (thrown) {
+    logger.warn({ error: safeMessage(coerceError(thrown)) }, 'pictures cannot be requested');
   } finally {
     adding -= 1;
   }

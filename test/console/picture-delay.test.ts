@@ -149,3 +149,17 @@ test('two pages that begin with the same game and have as many games request the
     await wantPictures(options as unknown as ConsoleOptions, [game(1), game(second)]);
   await until('both requests', async () => (await queue().getWaitingCount()) === 2);
 });
+
+test('pictures that cannot be requested are logged with the cause', async () => {
+  const full = Object.assign(new Error('OOM command not allowed'), { name: 'ReplyError' });
+  const logged: unknown[] = [];
+  const options = {
+    sql: database.sql,
+    producer: { add: () => Promise.reject(full) },
+    logger: { warn: (fields: unknown) => logged.push(fields) },
+  };
+  const game = { game_id: ids[0] ?? '', application_id: 'harbour', game_icon: [`${server.url}/full.png`] };
+  await wantPictures(options as unknown as ConsoleOptions, [game]);
+  await until('the warning', async () => logged.length > 0);
+  expect(logged).toEqual([{ error: 'the memory of Redis is full (OOM)' }]);
+});
