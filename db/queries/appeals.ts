@@ -35,7 +35,7 @@ export const appealState = (sql: Queryable) => sql`(select coalesce(p.outcome, '
 export const refusalAnswer = (sql: Queryable) =>
   sql`(select p.answer ${ofRejection(sql)} and p.outcome = 'upheld')`;
 
-/** Finds how the appeals against the rejections of some games stand; absent: there is none. */
+/** Finds how the appeals against the rejections of some games stand. */
 export const findAppeals = async (
   sql: Queryable,
   games: readonly Pick<GameRow, 'game_id'>[],

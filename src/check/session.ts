@@ -54,7 +54,7 @@ export type Session = {
   mayFetch: (url: string) => boolean;
   /** A text of the application, safe to show and cut. */
   quote: (text: string) => string;
-  /** All calls in the order in which they were made. */
+  /** The calls in the order in which they were made, without those at once. */
   calls: () => readonly Call[];
   close: () => void;
 };

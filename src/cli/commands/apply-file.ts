@@ -135,8 +135,8 @@ const parseFile = (
 const TOKEN_FILE_BYTES = 16_384;
 
 /**
- * Reads a file that an untrusted file names. Only a regular file is read, because a pipe would block this process, and a
- * device never ends.
+ * Reads the beginning of a file that an untrusted file names, and waits for nothing, because a pipe would block this process,
+ * and a device never ends.
  */
 const readTokenFile = async (path: string): Promise<string> => {
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);

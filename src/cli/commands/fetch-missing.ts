@@ -4,7 +4,7 @@ import type { CommandContext } from '#src/cli/kit/context.ts';
 import { formatCount } from '#src/cli/kit/format.ts';
 
 const POLL_MS = 250;
-/** A game whose pictures take longer is not passed, so the operator tries again. */
+/** A game whose pictures take longer is not passed, so the operator retries. */
 const WAIT_MS = 60_000;
 
 /** Adds jobs for missing pictures of games that are about to be passed, and waits for them. Does nothing without a store of pictures. */

@@ -38,7 +38,7 @@ const chooseApplications = async (sql: Database, ids: string[], all: boolean): P
  * Follows the rule of two persons for `--accept-withdrawals`. With an approval, the games that were approved are withdrawn
  * now, and the new run may withdraw no more than usual, because its missing games were not reviewed.
  * @returns whether the runs may withdraw more than half of the games
- * @throws ApprovalError without the second person
+ * @throws UsageError without the second person
  */
 const acceptBefore = async (
   { config, openDatabase, operate, out }: CommandContext,
