@@ -1,27 +1,17 @@
 // How long the console takes to answer with each page, over HTTP:
 // `node test/bench/console-pages.ts 1000000 [directory to keep the database in]`.
 import { openDatabase } from '#db/client.ts';
-import { updateOperator } from '#db/queries/operators.ts';
-import { hashPassword } from '#src/identity/password.ts';
 import { laneList } from '#src/lists/review.ts';
 import { say, withDatabase } from '#test/bench/api-database.ts';
 import { serveConsole } from '#test/bench/console.ts';
 import { loadRuns } from '#test/bench/loaded-runs.ts';
 import { MEASURE_HEAD, measure } from '#test/bench/measure.ts';
 import { FREQUENT_WORD, loadReviewedGames } from '#test/bench/reviewed-games.ts';
-import { KIM } from '#test/support/factories.ts';
+import { addTestOperator, signIn } from '#test/support/console.ts';
 import { readPage } from '#test/support/lists.ts';
-import { addOperator } from '#test/support/operate.ts';
 
 const RUNS = 100_000;
 const ROUNDS = 60;
-const PASSWORD = 'lantern tram velvet ox';
-
-const signIn = async (url: string, login: string): Promise<string> => {
-  const body = new URLSearchParams({ login, password: PASSWORD });
-  const response = await fetch(`${url}/sign-in`, { method: 'POST', body, redirect: 'manual' });
-  return response.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-};
 
 const [games = '10000', kept] = process.argv.slice(2);
 await withDatabase(async (loader, databaseUrl) => {
@@ -31,8 +21,7 @@ await withDatabase(async (loader, databaseUrl) => {
   await loadRuns(loader, RUNS);
   const url = await serveConsole(sql, databaseUrl, stack);
   const login = `bench-${Date.now()}`;
-  await addOperator(sql, KIM, { login, name: login, roles: ['reviewer', 'admin'] });
-  await updateOperator(sql, login, { password_hash: await hashPassword(PASSWORD) });
+  await addTestOperator(sql, login, 'reviewer', 'admin');
   const cookie = await signIn(url, login);
 
   const [run] = await sql<{ run_id: string }[]>`select run_id from sync_runs limit 1`;
