@@ -2363,6 +2363,7 @@ CREATE OR REPLACE FUNCTION place_events(log text, at_most integer)
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
+ SET enable_nestloop TO 'off'
 AS $function$
 declare
   placed integer;

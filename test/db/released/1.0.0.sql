@@ -921,7 +921,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"1b2074c83497e5d528d65d68282b6a0e3ee9167e529223ed05f1a8a389395775","created_at":1795509821388}'),
-  ('{"id":2,"hash":"20b714c1faaec90d478ed3f451e94803342bd0aba174c2f8f826d515dd4c1cff","created_at":1795509822667}')
+  ('{"id":2,"hash":"86b351da7c2bed2c9e578ad85972a2a88e11ec7cc1c1a07afc0f710b46c8ce61","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2743,6 +2743,7 @@ CREATE OR REPLACE FUNCTION place_events(log text, at_most integer)
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
+ SET enable_nestloop TO 'off'
 AS $function$
 declare
   placed integer;
