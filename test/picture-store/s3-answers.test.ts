@@ -8,7 +8,7 @@ import { startRawServer } from '#test/support/application-server.ts';
 // What answers in the place of a bucket: something else than S3, or a server that does not end.
 const PICTURE = { sha256: 'ab'.repeat(32), format: 'png' } as const;
 
-const openAt = async (answer: RequestListener, callMs = 500, pagesMax = 10): Promise<PictureStore> => {
+const openAt = async (answer: RequestListener, callMs = 60_000, pagesMax = 10): Promise<PictureStore> => {
   const server = await startRawServer(answer);
   onTestFinished(() => server.close());
   const place = { kind: 's3', bucket: 'pictures', prefix: '', endpoint: server.url } as const;
@@ -41,7 +41,7 @@ test('a response that never ends is ended', async () => {
     response.writeHead(200);
     const drip = setInterval(() => response.write(' '), 20);
     response.on('close', () => clearInterval(drip));
-  });
+  }, 500);
   await expect(store.move('passed', PICTURE)).rejects.toThrow('it does not answer');
   await expect(store.read('seen', 'a.png')).rejects.toThrow('it does not answer');
   await expect(Array.fromAsync(store.list('seen'))).rejects.toThrow('it does not answer');
@@ -60,7 +60,7 @@ test.each([200, 500])('a response of 100 MiB with the status %i is not read into
         () => false,
       ),
     );
-  }, 60_000);
+  });
   await expect(store.put('seen', PICTURE, Buffer.from('bytes'))).rejects.toThrow('it reported an error');
   await expect(store.delete('seen', 'a.png')).rejects.toThrow('it reported an error');
   await expect(Array.fromAsync(store.list('seen'))).rejects.toThrow('it reported an error');
