@@ -972,8 +972,8 @@ create trigger game_revisions_stream after insert on game_revisions
 -- Gives the oldest committed rows of a log without a position theirs, at most `at_most`, and returns their number. A row of
 -- the stream has several events, and its position is that of the last. The lock makes another transaction that gives
 -- positions wait; the next statement sees what it has placed. The numbers are drawn in a CTE that is `materialized`: a plan
--- may read a subquery again for each row, which would draw them again. No loop is nested, because a plan made while no row
--- waits compares each waiting row with each: 10,000 took a minute. The function runs with the rights of its owner: an event
+-- may read a subquery again for each row, which would draw them again. Nested loops are off, because a plan made while no
+-- row waits compares each waiting row with each: 10,000 took a minute. The function runs with the rights of its owner: an event
 -- that another role could move would be missed. The locks are LOCKS.eventPositions and LOCKS.streamPositions in db/locks.ts.
 create function place_events(log text, at_most integer) returns integer
 language plpgsql security definer

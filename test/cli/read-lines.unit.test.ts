@@ -1,7 +1,7 @@
 import { readdir, readlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
@@ -25,7 +25,7 @@ const collect = async (): Promise<unknown[]> => {
   onTestFinished(() => void process.off('uncaughtException', listen));
   for (let n = 0; n < 5; n += 1) {
     gc();
-    await delay(10);
+    await setImmediate();
   }
   return errors;
 };

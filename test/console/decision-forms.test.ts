@@ -67,23 +67,17 @@ test('a game that is withdrawn while its page is open is not decided, and the pa
   expect(events).toMatchObject([{ type: 'game.withdrawn' }]);
 });
 
-test('of many games the withdrawn ones are not decided, and are counted', async () => {
-  const game_ids = await land(3);
-  await withdraw(game_ids[1]);
-  const form = [['lane', 'new'], ['act', 'pass'], UNOPENED, ...select(game_ids)] as const;
-  expect(await post('/review', form)).toBe(`303 2 passed. 1 not decided (1 withdrawn): app-${next} 1.`);
-  expect(await decisionsOn(game_ids)).toHaveLength(2);
-});
-
-test('of many games those that another reviewer decided meanwhile, and those that moved, are counted', async () => {
-  const game_ids = await land(4);
-  const [decided = '', moved = ''] = game_ids;
+test('of many games those that are withdrawn, decided or changed meanwhile are not decided, and are counted', async () => {
+  const game_ids = await land(5);
+  const [decided = '', withdrawn, changed = ''] = game_ids;
   await decideGame(database.sql, { game_id: decided, audit_status: 'passed' });
-  await database.sql`update games set revision = 2 where game_id = ${moved}`;
+  await withdraw(withdrawn);
+  await database.sql`update games set revision = 2 where game_id = ${changed}`;
   const form = [['lane', 'new'], ['act', 'pass'], UNOPENED, ...select(game_ids)] as const;
-  expect(await post('/review', form)).toBe(
-    `303 2 passed. 2 not decided (1 moved meanwhile, 1 decided meanwhile): app-${next} 0, app-${next} 1.`,
-  );
+  const causes = '1 moved meanwhile, 1 decided meanwhile, 1 withdrawn';
+  const named = [0, 1, 2].map((n) => `app-${next} ${n}`).join(', ');
+  expect(await post('/review', form)).toBe(`303 2 passed. 3 not decided (${causes}): ${named}.`);
+  expect(await decisionsOn(game_ids.slice(1))).toHaveLength(2);
 });
 
 test('a batch asks before it decides on games that the reviewer has not opened, and its results stay in the lane', async () => {

@@ -35,12 +35,3 @@ test('a search takes "%", "_" and "\\" as they are, in any column and any case',
   expect(await search('HALF_')).toEqual(['half_off']);
   for (const text of ['50%', 'halfXoff', 'h_lf', "'"]) expect(await search(text)).toEqual([]);
 });
-
-test('reasons are added at the end, also if there is none before', async () => {
-  const { sql } = database;
-  await sql`delete from reasons`;
-  const places = [];
-  for (const code of ['second_hand', 'broken'])
-    places.push((await saveReason(sql, { code, label: code, text: '' })).position);
-  expect(places).toEqual([1, 2]);
-});

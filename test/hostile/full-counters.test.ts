@@ -147,4 +147,11 @@ test('a reason is added', async () => {
     expect(await saveReason(database.sql, { code, label: code, text: '' })).toMatchObject({ code });
     await database.as('console')`update reasons set position = 32767 where code = ${code}`;
   }
+  // The largest position is not that of a list without reasons.
+  await database.sql`delete from reasons`;
+  for (const [code, position] of [
+    ['first', 1],
+    ['second', 2],
+  ] as const)
+    expect(await saveReason(database.sql, { code, label: code, text: '' })).toMatchObject({ position });
 });

@@ -1,4 +1,4 @@
-// How long the placing of events takes beside a sixteenth of them, with statistics of a log in which no row waits.
+// Events get their positions in linear time, also by statistics of a log in which no row waits.
 import { expect, it } from 'vitest';
 import { type EventLog, insertPositions } from '#db/queries/events.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -19,7 +19,7 @@ const addRows = {
 } satisfies Record<EventLog, unknown>;
 
 it.for(['events', 'stream_events'] as const)(
-  '%s: sixteen times the rows take no square of the time',
+  'the time of %s grows as the number of rows, not as its square',
   async (log) => {
     const { sql } = database;
     const place = async (rows: number): Promise<number> => {

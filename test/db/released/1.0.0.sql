@@ -921,7 +921,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"1b2074c83497e5d528d65d68282b6a0e3ee9167e529223ed05f1a8a389395775","created_at":1795509821388}'),
-  ('{"id":2,"hash":"86b351da7c2bed2c9e578ad85972a2a88e11ec7cc1c1a07afc0f710b46c8ce61","created_at":1795509822667}')
+  ('{"id":2,"hash":"3a611e42cadf6e1dcb281727cc71dda3dddea4b2bb5e59e454dc019cc2d42e93","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
