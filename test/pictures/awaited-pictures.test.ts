@@ -1,26 +1,17 @@
 // A game is not passed before its pictures are fetched and stored.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fetchPictures } from '#src/ingest/specs.ts';
 import { passGames } from '#src/operations/decisions.ts';
-import { openFileStore } from '#src/picture-store/file-store.ts';
-import { openStoreWorld, type StoreWorld } from '#test/pictures/store-world.ts';
+import { openFileStoreWorld, type StoreWorld } from '#test/pictures/store-world.ts';
 import { KIM } from '#test/support/factories.ts';
 import { operateAs } from '#test/support/operate.ts';
 import { useTestProducer } from '#test/support/queue.ts';
 
-let directory: string;
 let world: StoreWorld;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'catalogue-awaited-'));
-  world = await openStoreWorld(openFileStore(directory), { directory });
+  ({ world } = await openFileStoreWorld());
 });
-afterAll(async () => {
-  await world.close();
-  await rm(directory, { recursive: true });
-});
+afterAll(() => world.close());
 const producer = useTestProducer({
   get databaseUrl() {
     return world.api.databaseUrl;

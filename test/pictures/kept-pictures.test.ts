@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { closeRun } from '#db/queries/runs.ts';
@@ -8,8 +7,7 @@ import { holdApplication, releaseApplication } from '#src/operations/holds.ts';
 import type { Platform } from '#src/operations/operation.ts';
 import { removeApplication } from '#src/operations/remove-application.ts';
 import { acceptWithdrawals } from '#src/operations/withdrawals.ts';
-import { openFileStore } from '#src/picture-store/file-store.ts';
-import { openStoreWorld, type StoreWorld } from '#test/pictures/store-world.ts';
+import { openFileStoreWorld, type StoreWorld } from '#test/pictures/store-world.ts';
 import { anOpenRun, KIM } from '#test/support/factories.ts';
 import { operateAs } from '#test/support/operate.ts';
 import { useTestProducer } from '#test/support/queue.ts';
@@ -17,13 +15,9 @@ import { useTestProducer } from '#test/support/queue.ts';
 let directory: string;
 let world: StoreWorld;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'catalogue-kept-'));
-  world = await openStoreWorld(openFileStore(directory), { directory });
+  ({ directory, world } = await openFileStoreWorld());
 });
-afterAll(async () => {
-  await world.close();
-  await rm(directory, { recursive: true });
-});
+afterAll(() => world.close());
 const producer = useTestProducer({
   get databaseUrl() {
     return world.api.databaseUrl;

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Database } from '#db/client.ts';
 import { upsertGames } from '#db/queries/games.ts';
@@ -10,7 +13,7 @@ import { createEgressPolicy } from '#src/egress/egress.ts';
 import { tidyPictureStore } from '#src/ingest/specs.ts';
 import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { createReopenGames } from '#src/operations/reopen-games.ts';
-import { createFileStore } from '#src/picture-store/file-store.ts';
+import { createFileStore, openFileStore } from '#src/picture-store/file-store.ts';
 import type { PictureStore } from '#src/picture-store/store.ts';
 import { createDecoder } from '#src/pictures/decoder.ts';
 import { createPictureKeeper, type PictureKeeper } from '#src/pictures/keeper.ts';
@@ -177,4 +180,15 @@ export const openStoreWorld = async (
       await stopServer();
     },
   };
+};
+
+/** The same, over a store in a directory of its own, which goes with it. */
+export const openFileStoreWorld = async (): Promise<{ directory: string; world: StoreWorld }> => {
+  const directory = await mkdtemp(join(tmpdir(), 'catalogue-store-'));
+  const world = await openStoreWorld(openFileStore(directory), { directory });
+  const close = async () => {
+    await world.close();
+    await rm(directory, { recursive: true });
+  };
+  return { directory, world: { ...world, close } };
 };

@@ -1,24 +1,21 @@
-import { mkdir, mkdtemp, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openFileStore, pathInArea } from '#src/picture-store/file-store.ts';
+import { pathInArea } from '#src/picture-store/file-store.ts';
 import { hashOfPicture, nameOfPicture } from '#src/picture-store/store.ts';
 import { backfillPictures } from '#src/pictures/backfill.ts';
-import { openStoreWorld, type StoreWorld } from '#test/pictures/store-world.ts';
+import { openFileStoreWorld, type StoreWorld } from '#test/pictures/store-world.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { asOperator } from '#test/support/roles.ts';
 
 let directory: string;
 let world: StoreWorld;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'catalogue-verify-'));
-  world = await openStoreWorld(openFileStore(directory), { directory });
+  ({ directory, world } = await openFileStoreWorld());
 });
 afterAll(async () => {
   await world.close();
-  await rm(directory, { recursive: true });
   await rm(`${directory}.elsewhere`, { force: true });
 });
 
