@@ -116,6 +116,7 @@ describe.runIf(hasBrowser())('from game to game in Chromium', () => {
     await reject.click();
     await heading(page, names[1]);
     await page.getByText(`${names[0]}: rejected.`).waitFor();
+    expect(await isKept(page)).toBe(true);
     expect(await decided()).toEqual(['rejected The pictures are of another game.']);
     await page.close();
   });

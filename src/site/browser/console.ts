@@ -183,10 +183,7 @@ showPage();
 addEventListener('htmx:after:swap', ({ target }) => {
   if (target === document.body) showPage();
 });
-addEventListener('game:restored', () => {
-  (globalThis as unknown as { htmx: { process: (element: Element) => void } }).htmx.process(document.body);
-  showPage();
-});
+addEventListener('game:shown', showPage);
 
 /** Is something typed in a form that is sent? */
 const isTyped = (): boolean =>

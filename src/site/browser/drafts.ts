@@ -71,3 +71,4 @@ restore();
 addEventListener('htmx:after:swap', ({ target }) => {
   if (target === document.body) restore();
 });
+addEventListener('game:shown', restore);

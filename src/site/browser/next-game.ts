@@ -5,8 +5,11 @@
  */
 import type { ToastStack } from '#src/site/browser/elements/toast-stack.ts';
 
-/** A page that was fetched ahead. `images` keeps its pictures decoded. */
-type Ahead = { url: string; text: string; images: HTMLImageElement[] };
+/** What takes the place of the page. */
+type Shown = { url: string; title: string; nodes: ChildNode[] };
+
+/** A page that was fetched ahead. `images` keeps its pictures decoded; `version` is that of the console which sent it. */
+type Ahead = Shown & { images: HTMLImageElement[]; version: string };
 let ahead: Ahead | undefined;
 /** Settles when the request for the next page has ended. Its pictures may come later. */
 let fetching: Promise<unknown> = Promise.resolve();
@@ -17,6 +20,10 @@ const sending = new Set<Promise<unknown>>();
 const nextLink = (): HTMLAnchorElement | null =>
   document.querySelector<HTMLAnchorElement>('main:has(#decision) a[href^="/review/next"]');
 
+/** The addresses of the scripts and styles of a page. */
+const versionOf = ({ head }: Document): string =>
+  [...head.querySelectorAll('script[src], link[rel="stylesheet"]')].map((each) => each.outerHTML).join();
+
 const PICTURES = 'a.frame img, .heading .picture img';
 
 const fetchAhead = async (): Promise<void> => {
@@ -25,16 +32,25 @@ const fetchAhead = async (): Promise<void> => {
   if (link === null) return;
   const response = await fetch(link.href, { headers: { 'x-prefetch': '1' } });
   if (!response.ok || !new URL(response.url).pathname.startsWith('/games/')) return;
-  const text = await response.text();
-  const page = new DOMParser().parseFromString(text, 'text/html');
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   const images = [...page.querySelectorAll<HTMLImageElement>(PICTURES)].map(({ src, srcset }) =>
     Object.assign(new Image(), { srcset, src }),
   );
   if (!link.isConnected) return;
-  ahead = { url: response.url, text, images };
+  ahead = {
+    url: response.url,
+    title: page.title,
+    nodes: [...page.body.childNodes],
+    images,
+    version: versionOf(page),
+  };
   void Promise.allSettled(images.map((image) => image.decode())).then(() => {
     link.dataset.ahead = '';
   });
+};
+
+const begin = (): void => {
+  fetching = fetchAhead().catch(() => {});
 };
 
 /** The details of an event of htmx about a response, which a listener may replace. */
@@ -44,12 +60,25 @@ type Request = {
   fetch: (url: string, init: RequestInit) => Promise<Response>;
 };
 
-/** The page that was fetched ahead, as a response of now. Its text is given, because reading a body takes 13 ms. */
-const answerOf = ({ url, text }: Ahead): Response =>
-  Object.defineProperties(new Response(null, { headers: { 'content-type': 'text/html' } }), {
-    url: { value: url },
-    text: { value: async () => text },
-  });
+const htmx = (): { process: (element: Element, force: boolean) => void } => Object(globalThis).htmx;
+
+/** Shows a page. htmx learns of its links after the frame that paints it; until then the browser follows them itself. */
+const show = ({ nodes, title }: Shown): void => {
+  document.body.replaceChildren(...nodes);
+  document.title = title;
+  dispatchEvent(new CustomEvent('game:shown'));
+  begin();
+  requestAnimationFrame(() => setTimeout(() => htmx().process(document.body, true)));
+};
+
+const showNext = (next: Ahead): void => {
+  // htmx loads the pages of such entries when the reviewer goes back.
+  history.replaceState({ htmx: true }, '', location.href);
+  history.pushState({ htmx: true }, '', next.url);
+  show(next);
+  scrollTo(0, 0);
+  document.querySelector<HTMLElement>('[autofocus]')?.focus();
+};
 
 const toasts = (): ToastStack | null => document.querySelector<ToastStack>('toast-stack');
 
@@ -65,18 +94,11 @@ const linkTo = (url: string): HTMLAnchorElement =>
   Object.assign(document.createElement('a'), { href: url, textContent: 'Open the game' });
 
 /** The page of a decision, and the address of the one that took its place. */
-type Former = { nodes: ChildNode[]; title: string; url: string; next: string };
+type Former = Shown & { next: string };
 
 /** Has the reviewer gone on from the page that took the place, or does the form of a rejection have words? */
 const isBusy = ({ next }: Former): boolean =>
   location.href !== next || document.querySelector('details[open] [data-sends], dialog[open]') !== null;
-
-const showFormer = ({ nodes, title, url }: Former): void => {
-  document.body.replaceChildren(...nodes);
-  document.title = title;
-  history.replaceState({ htmx: true }, '', url);
-  dispatchEvent(new CustomEvent('game:restored'));
-};
 
 const NO_ANSWER =
   'The console did not answer. It is not known if anything was stored: retry, or load this page again.';
@@ -86,26 +108,15 @@ const returnTo = (former: Former, reason: string, ...more: Node[]): void => {
   if (isBusy(former))
     toasts()?.say(`${former.title.split(' · ')[0]}: ${reason}`, 'bad', linkTo(former.url), ...more);
   else {
-    showFormer(former);
+    history.replaceState({ htmx: true }, '', former.url);
+    show(former);
     toasts()?.say(reason, 'bad', ...more);
   }
 };
 
-/** Resolves when htmx has replaced the page and its address. */
-const nextPage = (): Promise<void> =>
-  new Promise((resolve) => {
-    const listen = ({ target }: Event): void => {
-      if (target !== document.body) return;
-      removeEventListener('htmx:after:swap', listen);
-      setTimeout(resolve);
-    };
-    addEventListener('htmx:after:swap', listen);
-  });
-
 /** Reports what became of a decision. */
-const reportAnswer = async (sent: Promise<Response>, shown: Promise<void>, former: Former): Promise<void> => {
+const reportAnswer = async (sent: Promise<Response>, former: Former): Promise<void> => {
   const response = await sent.catch(() => undefined);
-  await shown;
   if (response === undefined) return returnTo(former, NO_ANSWER);
   if (!response.ok) {
     const [reason, ...more] = toasts()?.explain(response.status, await response.text()) ?? [''];
@@ -140,7 +151,7 @@ const decideInBackground = ({ request: sent }: Request, send: Request['fetch'], 
   headers.set('accept', 'application/json');
   const keepalive = sending.size === 0 && sizeOf(request.body) < KEEPALIVE_MAX_BYTES;
   const answer = send(action, { ...request, headers, keepalive });
-  const reported = reportAnswer(answer, nextPage(), former).finally(() => sending.delete(reported));
+  const reported = reportAnswer(answer, former).finally(() => sending.delete(reported));
   sending.add(reported);
 };
 
@@ -154,12 +165,13 @@ addEventListener('htmx:before:request', (event) => {
       await fetching;
       const next = ahead;
       ahead = undefined;
-      if (next === undefined) {
+      if (next?.version !== versionOf(document)) {
         await Promise.allSettled(sending);
         return send(...call);
       }
       if (isDecision) decideInBackground(context, send, next);
-      return answerOf(next);
+      showNext(next);
+      throw new DOMException('Nothing is left for htmx to show.', 'AbortError');
     };
   } else if (sending.size > 0) {
     // An undo, or the game before, follows the decisions.
@@ -170,11 +182,7 @@ addEventListener('htmx:before:request', (event) => {
   }
 });
 
-const begin = (): void => {
-  fetching = fetchAhead().catch(() => {});
-};
 begin();
 addEventListener('htmx:after:swap', ({ target }) => {
   if (target === document.body) begin();
 });
-addEventListener('game:restored', begin);
