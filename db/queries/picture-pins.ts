@@ -50,6 +50,7 @@ const listPlaces = async (sql: Queryable, audit_ids: readonly number[]): Promise
 export const pinPictures = async (tx: Queryable, audit_ids: readonly number[]): Promise<void> => {
   const places = await listPlaces(tx, audit_ids);
   if (places.length === 0) return;
+  // Postgres assumes a hundred rows in a JSON text, for which a join may read a whole table of pictures.
   await tx`
     with named as materialized (
       select * from json_to_recordset(${JSON.stringify(places)}::text::json) as n(
@@ -57,12 +58,12 @@ export const pinPictures = async (tx: Queryable, audit_ids: readonly number[]): 
     ), pinned as (
       insert into picture_pins (audit_id, is_icon, place, picture_id, sha256)
       select n.audit_id, n.is_icon, n.place, n.picture_id, case when p.fetched_at is not null then coalesce(p.sha256, '') end
-      from named n left join pictures p using (picture_id)
+      from named n left join lateral (select * from pictures where picture_id = n.picture_id limit 1) p on true
       on conflict do nothing
       returning sha256
     ), kept as (
       update picture_contents set pinned = true
-      where not pinned and sha256 in (select sha256 from pinned)
+      where not pinned and sha256 = any (array(select sha256 from pinned))
     )
     insert into pictures as p (picture_id, url, next_check_at)
     select distinct on (picture_id) picture_id, url, now() from named order by picture_id
