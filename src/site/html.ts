@@ -46,8 +46,10 @@ export const due = (time: Date | null): SafeHtml | string =>
 export const clock = (time: Date): SafeHtml =>
   html`<time datetime="${time.toISOString()}">${formatUtc(time)}</time>`;
 
+const WHOLE = new Intl.NumberFormat('en');
+
 /** A whole number with thin groups, such as `12,034`. */
-export const number = (value: number): string => value.toLocaleString('en');
+export const number = (value: number): string => WHOLE.format(value);
 
 /** A count that stops above `max`, such as `1,000+`. */
 export const numberUpTo = (max: number, value: number): string =>
