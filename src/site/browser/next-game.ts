@@ -62,18 +62,18 @@ type Request = {
 
 const htmx = (): { process: (element: Element, force: boolean) => void } => Object(globalThis).htmx;
 
-/** Shows a page. htmx learns of its links after the frame that paints it; until then the browser follows them itself. */
+/** Shows a page. htmx learns of its links once it was painted, as keys count then; a click before loads a whole page. */
 const show = ({ nodes, title }: Shown): void => {
   document.body.replaceChildren(...nodes);
   document.title = title;
   dispatchEvent(new CustomEvent('game:shown'));
   begin();
-  requestAnimationFrame(() => setTimeout(() => htmx().process(document.body, true)));
+  requestAnimationFrame(() => requestAnimationFrame(() => htmx().process(document.body, true)));
 };
 
 const showNext = (next: Ahead): void => {
   // htmx loads the pages of such entries when the reviewer goes back.
-  history.replaceState({ htmx: true }, '', location.href);
+  history.replaceState({ htmx: true }, '');
   history.pushState({ htmx: true }, '', next.url);
   show(next);
   scrollTo(0, 0);
