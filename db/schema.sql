@@ -2628,6 +2628,8 @@ declare
   state_now text;
 begin
   perform refuse_snapshots();
+  -- Before the first pull there is no row to lock.
+  insert into kyc_states (application_id) values (new.application_id) on conflict do nothing;
   select state into state_now from kyc_states where application_id = new.application_id for share;
   if state_now = 'erased' and cardinality(process_roles()) > 0 then
     raise exception 'The KYC record of % is erased.', new.application_id using errcode = 'insufficient_privilege';
@@ -2647,7 +2649,8 @@ begin
   if cardinality(roles) > 0 and not roles && array['catalogue_kyc_desk', 'catalogue_operator'] then
     perform refuse_snapshots();
     perform from applications where application_id = new.application_id and status = 'removed' for share;
-    if not found then
+    if not found or exists (select from kyc_records where application_id = new.application_id)
+      or exists (select from kyc_former_records where application_id = new.application_id) then
       raise exception 'The role % may not erase a KYC record.', current_user using errcode = 'insufficient_privilege';
     end if;
   end if;

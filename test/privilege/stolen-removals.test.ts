@@ -109,23 +109,28 @@ it('a record is not hidden as erased by a statement that began while its applica
   await refused;
 });
 
-it('an erasure also deletes a record that a stolen worker is about to store', async () => {
-  const { sql } = database;
-  await store(sql, ringOf(['k1']), 'acme', PLANTED);
-  let erased: Promise<number> | undefined;
-  await database.as('worker').begin(async (tx) => {
-    await tx`with former as (delete from kyc_records returning *) insert into kyc_records select * from former`;
-    erased = eraseKyc(
-      sql,
-      'acme',
-      { ...KIM.actor, reason: 'request' },
-      { fourEyes: { kinds: [], onceTwo: false } },
-    );
-    await untilBlocked(database.sql);
-  });
-  expect(await erased).toBe(1);
-  expect(await sql`select from kyc_records`).toEqual([]);
-});
+it.each(['first', 'next'])(
+  'an erasure also deletes a %s record that a stolen worker is about to store',
+  async (record) => {
+    const { sql } = database;
+    await store(sql, ringOf(['k1']), 'acme', PLANTED);
+    // As before the first pull.
+    if (record === 'first') await sql`delete from kyc_states`;
+    let erased: Promise<number> | undefined;
+    await database.as('worker').begin(async (tx) => {
+      await tx`with former as (delete from kyc_records returning *) insert into kyc_records select * from former`;
+      erased = eraseKyc(
+        sql,
+        'acme',
+        { ...KIM.actor, reason: 'request' },
+        { fourEyes: { kinds: [], onceTwo: false } },
+      );
+      await untilBlocked(database.sql);
+    });
+    expect(await erased).toBe(1);
+    expect(await sql`select from kyc_records`).toEqual([]);
+  },
+);
 
 it('a stolen worker or operator API neither hides a KYC record as erased nor has an erased one pulled again', async () => {
   const { sql } = database;
@@ -148,7 +153,10 @@ it('a stolen worker or operator API neither hides a KYC record as erased nor has
     'with former as (delete from kyc_records returning *) insert into kyc_records select * from former',
   ]);
   expect(await attempt('operator_api', set('pending'))).toBe(1);
-  // As `prune` does when KYC_KEEP_REMOVED has passed.
   await sql`update applications set status = 'removed'`;
+  // The record stays.
+  await expectRefused('worker', [set('erased')]);
+  // As `prune` does when KYC_KEEP_REMOVED has passed.
+  await sql`delete from kyc_records`;
   expect(await attempt('worker', set('erased'))).toBe(1);
 });

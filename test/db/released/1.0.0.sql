@@ -921,7 +921,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"1b2074c83497e5d528d65d68282b6a0e3ee9167e529223ed05f1a8a389395775","created_at":1795509821388}'),
-  ('{"id":2,"hash":"3a611e42cadf6e1dcb281727cc71dda3dddea4b2bb5e59e454dc019cc2d42e93","created_at":1795509822667}')
+  ('{"id":2,"hash":"2789e87b0601d5d70bb1f58223c937a41a72fde0ea92b65c35e9de0a7457e9f3","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -3008,6 +3008,8 @@ declare
   state_now text;
 begin
   perform refuse_snapshots();
+  -- Before the first pull there is no row to lock.
+  insert into kyc_states (application_id) values (new.application_id) on conflict do nothing;
   select state into state_now from kyc_states where application_id = new.application_id for share;
   if state_now = 'erased' and cardinality(process_roles()) > 0 then
     raise exception 'The KYC record of % is erased.', new.application_id using errcode = 'insufficient_privilege';
@@ -3027,7 +3029,8 @@ begin
   if cardinality(roles) > 0 and not roles && array['catalogue_kyc_desk', 'catalogue_operator'] then
     perform refuse_snapshots();
     perform from applications where application_id = new.application_id and status = 'removed' for share;
-    if not found then
+    if not found or exists (select from kyc_records where application_id = new.application_id)
+      or exists (select from kyc_former_records where application_id = new.application_id) then
       raise exception 'The role % may not erase a KYC record.', current_user using errcode = 'insufficient_privilege';
     end if;
   end if;
