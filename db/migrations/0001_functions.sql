@@ -1543,9 +1543,9 @@ declare
   keeper text;
 begin
   if new.action = 'operator.password' then
-    keeper := case when exists (
-      select from operators o where 'operator:' || o.login = new.subject and 'kyc_officer' = any(o.roles))
-      then 'catalogue_kyc_desk' else 'catalogue_console' end;
+    keeper := coalesce((
+      select case when 'kyc_officer' = any(o.roles) then 'catalogue_kyc_desk' else 'catalogue_console' end
+      from operators o where 'operator:' || o.login = new.subject), 'catalogue_operator');
   end if;
   if cardinality(roles) > 0 and not exists (
     select from (values

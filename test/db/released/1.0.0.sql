@@ -921,7 +921,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"1b2074c83497e5d528d65d68282b6a0e3ee9167e529223ed05f1a8a389395775","created_at":1795509821388}'),
-  ('{"id":2,"hash":"2789e87b0601d5d70bb1f58223c937a41a72fde0ea92b65c35e9de0a7457e9f3","created_at":1795509822667}')
+  ('{"id":2,"hash":"d4458f6c2256fcbcc06b68101699004a3ed6bd1183ff473f5342d5b63e2c8178","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1413,9 +1413,9 @@ declare
   keeper text;
 begin
   if new.action = 'operator.password' then
-    keeper := case when exists (
-      select from operators o where 'operator:' || o.login = new.subject and 'kyc_officer' = any(o.roles))
-      then 'catalogue_kyc_desk' else 'catalogue_console' end;
+    keeper := coalesce((
+      select case when 'kyc_officer' = any(o.roles) then 'catalogue_kyc_desk' else 'catalogue_console' end
+      from operators o where 'operator:' || o.login = new.subject), 'catalogue_operator');
   end if;
   if cardinality(roles) > 0 and not exists (
     select from (values
