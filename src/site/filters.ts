@@ -10,6 +10,12 @@ const paging = z.object({
   from: z.coerce.number().int().positive().optional().catch(undefined),
 });
 
+/** A flag in the address of a page: on, or absent. */
+const flag = z
+  .stringbool()
+  .catch(false)
+  .transform((isOn) => isOn || undefined);
+
 /** The name of a filter in the address of a page. */
 const parameterOf = ({ name }: Control): string => (name === 'search' ? 'q' : name);
 
@@ -38,7 +44,8 @@ export const readQuery = <Filter extends z.ZodObject>(filter: Filter, query: unk
     const name = parameterOf(control);
     const text = given[name];
     if (typeof text !== 'string' || text === '' || key in fixed) continue;
-    const value = (filter.shape[key] as z.ZodType).safeParse(control.kind === 'flag' ? true : text);
+    const read = control.kind === 'flag' ? flag.parse(text) : text;
+    const value = (filter.shape[key] as z.ZodType).safeParse(read);
     const flaw = value.error && findFlaw(control, text, value.error);
     if (flaw !== undefined) flaws[name] = flaw;
     if (!value.success || value.data === undefined) continue;

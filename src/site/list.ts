@@ -123,8 +123,9 @@ export const showList = async <Row extends object, Filter extends z.ZodObject, S
   const read = await readOrFirst(list, sources, filter, { order, sort, cursor, limit });
   const { rows, page, cursor: next } = read;
   const sorted = formatSort(page);
+  const stays = sorted === order ? kept : { ...kept, sort: sorted };
   const here = (more: Record<string, string | undefined> = {}): string =>
-    link(path, { ...typed, ...kept, sort: sorted === order ? undefined : sorted, ...more });
+    link(path, { ...typed, ...stays, ...more });
   const heads: Heads = (by, kind) => {
     const isSorted = page.sort === by;
     // Of figures and times, people look for the largest and the latest.
@@ -154,7 +155,7 @@ export const showList = async <Row extends object, Filter extends z.ZodObject, S
     rows,
     filter,
     typed,
-    filters: filterForm(list.filter, { path, typed, flaws, without, tabs, kept, words }),
+    filters: filterForm(list.filter, { path, typed, flaws, without, tabs, kept: stays, words }),
     count,
     sentence,
     pager: pages,

@@ -145,6 +145,23 @@ const headsOf = (page: string) =>
     ([, direction, href = '', text]) => ({ direction, href: href.replaceAll('&amp;', '&'), text }),
   );
 
+test('the box of a flag is checked by the words for yes alone', async () => {
+  const { url, cookie } = await openSite('desk');
+  const isChecked = async (value: string): Promise<boolean> => {
+    const answer = await fetch(new URL(`/?new-cp-id=${value}`, url), { headers: { cookie } });
+    return (await answer.text()).includes('name="new-cp-id" value="1" checked>');
+  };
+  for (const yes of ['1', 'true']) expect(await isChecked(yes), yes).toBe(true);
+  for (const no of ['0', 'false', 'any']) expect(await isChecked(no), no).toBe(false);
+});
+
+test('a filter keeps the order of the rows', async () => {
+  const { url, cookie } = await openSite('console');
+  const answer = await fetch(new URL('/applications?sort=-name', url), { headers: { cookie } });
+  const [form] = /<form method="get"[^]*?<\/form>/.exec(await answer.text()) ?? [];
+  expect(form).toContain('<input type="hidden" name="sort" value="-name">');
+});
+
 test('each head of a page sorts its table', async () => {
   let heads = 0;
   for (const [site, path] of Object.values(PAGES)) {
