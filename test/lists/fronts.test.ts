@@ -158,7 +158,7 @@ test('the box of a flag is checked by the words for yes alone', async () => {
 test('a filter keeps the order of the rows', async () => {
   const { url, cookie } = await openSite('console');
   const answer = await fetch(new URL('/applications?sort=-name', url), { headers: { cookie } });
-  const [form] = /<form method="get"[^]*?<\/form>/.exec(await answer.text()) ?? [];
+  const [form] = /<form method="get".*?<\/form>/s.exec(await answer.text()) ?? [];
   expect(form).toContain('<input type="hidden" name="sort" value="-name">');
 });
 

@@ -55,6 +55,15 @@ describe.runIf(hasBrowser())('small parts of pages in Chromium', () => {
     await context.close();
   });
 
+  test('a browser that copies nothing is not said to have copied', async () => {
+    const page = await browser.newPage();
+    await signInPage(page, served.url, 'olga', '/applications/jade');
+    await page.evaluate(`navigator.clipboard.writeText = () => Promise.reject(new Error('refused'))`);
+    await page.getByRole('button', { name: 'Copy jade' }).click();
+    await page.getByText('Not copied').waitFor();
+    await page.close();
+  });
+
   test('a distance in time follows the clock on an open page, and its title has the local time', async () => {
     const page = await browser.newPage();
     await page.clock.install();

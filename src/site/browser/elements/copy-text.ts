@@ -1,7 +1,7 @@
 /** `<copy-text>`: an id with a button that copies it. Without a clipboard, or without this script, it is a text. */
 export {};
 
-const COPIED_MS = 1_500;
+const SAID_MS = 1_500;
 
 class CopyText extends HTMLElement {
   connectedCallback(): void {
@@ -13,11 +13,15 @@ class CopyText extends HTMLElement {
     button.textContent = 'Copy';
     button.ariaLabel = `Copy ${text}`;
     button.addEventListener('click', async () => {
-      await navigator.clipboard.writeText(text);
-      button.textContent = 'Copied';
+      // A browser, or its user, may refuse.
+      const isCopied = await navigator.clipboard.writeText(text).then(
+        () => true,
+        () => false,
+      );
+      button.textContent = isCopied ? 'Copied' : 'Not copied';
       setTimeout(() => {
         button.textContent = 'Copy';
-      }, COPIED_MS);
+      }, SAID_MS);
     });
     this.append(button);
   }
