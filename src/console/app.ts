@@ -17,6 +17,7 @@ import { addGameViewers } from '#src/console/pages/game-viewers.ts';
 import { addGames } from '#src/console/pages/games.ts';
 import { addHome } from '#src/console/pages/home.ts';
 import { addIcons } from '#src/console/pages/icons.ts';
+import { addNextGame } from '#src/console/pages/next-game.ts';
 import { addOperators } from '#src/console/pages/operators.ts';
 import { addPictures } from '#src/console/pages/picture-routes.ts';
 import { addQueuePage } from '#src/console/pages/queues.ts';
@@ -64,6 +65,7 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
   keepFresh(app, counter);
   addHome(app, options);
   addReview(app, options);
+  addNextGame(app, options);
   addSharedNames(app, options);
   addBatches(app, options);
   addAppeals(app, options);

@@ -18,12 +18,16 @@ type From = {
   back?: string | undefined;
 };
 
-/** Leases the next free game. @returns its address, or that of the lane (where its search goes on) if there is none */
+/**
+ * Leases the next free game.
+ * @returns `game_id`, if there is one, and its address or that of the lane, where its search goes on. `hasOthers`: other
+ * reviewers have games of the lane
+ */
 export const leadOn = async (
   options: ConsoleOptions,
   login: string,
   { filters, after, back }: From,
-): Promise<{ url: string; isFound: boolean; hasOthers: boolean }> => {
+): Promise<{ game_id: string | undefined; url: string; hasOthers: boolean }> => {
   const { lane, application: application_id, q: search } = filters;
   let cursor = after;
   for (let hasOthers = false; ; ) {
@@ -31,11 +35,11 @@ export const leadOn = async (
     const ids = page.rows.map(({ game_id }) => game_id);
     const game_id = await claimFirstGame(options.sql, ids, login, back ?? null);
     if (game_id !== undefined)
-      return { url: link(`/games/${game_id}`, { ...filters, back }), isFound: true, hasOthers };
+      return { game_id, url: link(`/games/${game_id}`, { ...filters, back }), hasOthers };
     hasOthers ||= ids.length > 0;
     const isCut = search !== undefined && ids.length < PAGE;
     if (page.cursor === undefined || isCut)
-      return { url: link('/review', { ...filters, cursor: page.cursor }), isFound: false, hasOthers };
+      return { game_id, url: link('/review', { ...filters, cursor: page.cursor }), hasOthers };
     cursor = page.cursor;
   }
 };

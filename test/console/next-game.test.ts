@@ -140,7 +140,7 @@ describe.runIf(hasBrowser())('the next game in Chromium', () => {
     const gate = Promise.withResolvers<void>();
     const led: (string | undefined)[] = [];
     page.on('response', (response) => {
-      if (response.url().includes('/review/next?')) led.push(response.headers().location);
+      if (response.url().includes('/review/next?')) led.push(response.headers()['content-location']);
     });
     await page.route('**/review/next?*', async (route) => {
       await gate.promise;

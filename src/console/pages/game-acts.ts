@@ -85,7 +85,10 @@ export const addGameActs = (app: FastifyInstance, options: ConsoleOptions): void
         const url = following?.url ?? (lane === undefined ? here : link('/review', filters));
         const name = nameInText(decided.game?.game_name ?? game_id);
         const why = explainUndecided(decided);
-        if (decided.result === 'decided_before' && (following?.isFound || isInBackground(request)))
+        if (
+          decided.result === 'decided_before' &&
+          (following?.game_id !== undefined || isInBackground(request))
+        )
           return redirectWith(reply, url, `${name}: ${why} This is the next game.`, 'info');
         if (why !== undefined) {
           const from = decided.result === 'content_moved' ? { from: form.revision } : { after: cursor };

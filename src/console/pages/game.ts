@@ -1,5 +1,5 @@
 /** `/games/:game_id`: the page of one game. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { findOpenAppeal } from '#db/queries/appeals.ts';
 import { findApplication } from '#db/queries/applications.ts';
@@ -85,100 +85,110 @@ const readComing = async (
 
 type Params = ById<'game_id'>;
 
+/** Sends the page of a game, or one that says there is none. @param given the parameters of its address */
+export const sendGame = async (
+  options: ConsoleOptions,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  id: string,
+  given: unknown,
+): Promise<FastifyReply> => {
+  const { sql } = options;
+  const { lane: opened, application, q, back, after, from, to } = query.parse(given);
+  const game_id = toId(id);
+  const game = game_id === undefined ? undefined : await findGame(sql, game_id);
+  if (game_id === undefined || game === undefined)
+    return sendError(
+      reply,
+      404,
+      'No such game',
+      'There is no game with this id. Search for it by the id of its application.',
+    );
+  const { login, roles } = operatorOf(request);
+  const mayDecide = hasRight(roles, 'decide');
+  const isAhead = isPrefetch(request);
+  const shown = Math.min(to ?? game.revision, game.revision);
+  // Reads that need each other's results are one promise. All promises run at once, so the page takes as long as one.
+  const findComing = async () => {
+    const found = await findLane(sql, game);
+    const lane = opened ?? found?.lane;
+    const filters = { lane, application, q };
+    const cursor =
+      found === undefined || lane === undefined ? after : cursorAfter({ game_id, due: found.due });
+    return { filters, cursor, ...(await readComing(options, filters, cursor)) };
+  };
+  const compare = async () => {
+    const diff = await compareRevisions(sql, game, { from, to });
+    return { diff, pictures: await loadGamePictures(options, game, diff) };
+  };
+  const [
+    { filters, cursor, next, further },
+    { diff, pictures },
+    timeline,
+    place,
+    revisions,
+    reasons,
+    hints,
+    standing,
+    thread,
+    appeal,
+    seen,
+    owner,
+  ] = await Promise.all([
+    findComing(),
+    compare(),
+    readTimeline(sql, game.application_id, game.application_game_id, { known: game }),
+    application === undefined ? undefined : findWaitingPlace(sql, game, application),
+    listRevisionNumbers(sql, game_id),
+    listReasons(sql),
+    readGameHints(sql, game),
+    readStanding(sql, game.application_id),
+    readFirst(threadList, sourcesOf(options), { game_id }, THREAD_MAX),
+    game.audit_status === 'rejected' ? findOpenAppeal(sql, game_id) : undefined,
+    mayDecide && !isAhead ? seeGame(sql, { game_id, revision: shown }, login) : '',
+    findApplication(sql, game.application_id),
+  ]);
+  const direct = next === undefined ? undefined : link(`/games/${next}`, { ...filters, back: game_id });
+  const nextUrl =
+    mayDecide && direct !== undefined
+      ? link('/review/next', { ...filters, after: cursor, back: game_id })
+      : direct;
+  const backUrl = back === undefined ? undefined : link(`/games/${back}`, filters);
+  return sendPage(
+    reply,
+    gamePage({
+      game,
+      application_name: owner?.name ?? game.application_id,
+      diff,
+      timeline,
+      waiting: (application === undefined ? timeline.waiting : place) ?? null,
+      revisions,
+      reasons,
+      thread,
+      appeal,
+      login,
+      viewers: mayDecide ? viewersLine({ game_id, revision: diff.to }, seen, isAhead) : null,
+      mayDecide,
+      filters,
+      cursor,
+      nextUrl,
+      furtherUrl:
+        next !== undefined || further === undefined
+          ? undefined
+          : link('/review', { ...filters, cursor: further }),
+      backUrl,
+      pictures,
+      hints,
+      standing,
+    }),
+  );
+};
+
 /** Adds `/games/:game_id`. */
 export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
-  const sources = sourcesOf(options);
-  app.get<Params>('/games/:game_id', { config: { right: 'view' } }, async (request, reply) => {
-    const { lane: opened, application, q, back, after, from, to } = query.parse(request.query);
-    const game_id = toId(request.params.game_id);
-    const game = game_id === undefined ? undefined : await findGame(sql, game_id);
-    if (game_id === undefined || game === undefined)
-      return sendError(
-        reply,
-        404,
-        'No such game',
-        'There is no game with this id. Search for it by the id of its application.',
-      );
-    const { login, roles } = operatorOf(request);
-    const mayDecide = hasRight(roles, 'decide');
-    const isAhead = isPrefetch(request);
-    const shown = Math.min(to ?? game.revision, game.revision);
-    // Reads that need each other's results are one promise. All promises run at once, so the page takes as long as one.
-    const findComing = async () => {
-      const found = await findLane(sql, game);
-      const lane = opened ?? found?.lane;
-      const filters = { lane, application, q };
-      const cursor =
-        found === undefined || lane === undefined ? after : cursorAfter({ game_id, due: found.due });
-      return { filters, cursor, ...(await readComing(options, filters, cursor)) };
-    };
-    const compare = async () => {
-      const diff = await compareRevisions(sql, game, { from, to });
-      return { diff, pictures: await loadGamePictures(options, game, diff) };
-    };
-    const [
-      { filters, cursor, next, further },
-      { diff, pictures },
-      timeline,
-      place,
-      revisions,
-      reasons,
-      hints,
-      standing,
-      thread,
-      appeal,
-      seen,
-      owner,
-    ] = await Promise.all([
-      findComing(),
-      compare(),
-      readTimeline(sql, game.application_id, game.application_game_id, { known: game }),
-      application === undefined ? undefined : findWaitingPlace(sql, game, application),
-      listRevisionNumbers(sql, game_id),
-      listReasons(sql),
-      readGameHints(sql, game),
-      readStanding(sql, game.application_id),
-      readFirst(threadList, sources, { game_id }, THREAD_MAX),
-      game.audit_status === 'rejected' ? findOpenAppeal(sql, game_id) : undefined,
-      mayDecide && !isAhead ? seeGame(sql, { game_id, revision: shown }, login) : '',
-      findApplication(sql, game.application_id),
-    ]);
-    const direct = next === undefined ? undefined : link(`/games/${next}`, { ...filters, back: game_id });
-    const nextUrl =
-      mayDecide && direct !== undefined
-        ? link('/review/next', { ...filters, after: cursor, back: game_id })
-        : direct;
-    const backUrl = back === undefined ? undefined : link(`/games/${back}`, filters);
-    return sendPage(
-      reply,
-      gamePage({
-        game,
-        application_name: owner?.name ?? game.application_id,
-        diff,
-        timeline,
-        waiting: (application === undefined ? timeline.waiting : place) ?? null,
-        revisions,
-        reasons,
-        thread,
-        appeal,
-        login,
-        viewers: mayDecide ? viewersLine({ game_id, revision: diff.to }, seen, isAhead) : null,
-        mayDecide,
-        filters,
-        cursor,
-        nextUrl,
-        furtherUrl:
-          next !== undefined || further === undefined
-            ? undefined
-            : link('/review', { ...filters, cursor: further }),
-        backUrl,
-        pictures,
-        hints,
-        standing,
-      }),
-    );
-  });
+  app.get<Params>('/games/:game_id', { config: { right: 'view' } }, (request, reply) =>
+    sendGame(options, { request, reply }, request.params.game_id, request.query),
+  );
 
   app.get<Params>('/games/:game_id/pictures', { config: { right: 'view' } }, async (request, reply) => {
     const { from, to, field, polls } = polled.parse(request.query);

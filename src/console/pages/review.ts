@@ -7,7 +7,6 @@ import { readBeginnings } from '#db/queries/lane-contents.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { listReasons, type ReasonRow } from '#db/queries/reasons.ts';
 import { listSharedIcons } from '#db/queries/similar-icons.ts';
-import { leadOn } from '#src/console/next-game.ts';
 import { rejectionFields, sendRejection } from '#src/console/pages/decision-form.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
 import { laneCard } from '#src/console/pages/lane-cards.ts';
@@ -21,12 +20,12 @@ import { LANES, type Lane } from '#src/contract/words.ts';
 import { laneList } from '#src/lists/review.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
 import { type LaneSummary, summariseLanes } from '#src/review/lanes.ts';
-import { operatorOf, redirectWith, sendPage } from '#src/site/answers.ts';
+import { operatorOf, sendPage } from '#src/site/answers.ts';
 import { readCookie, setCookie } from '#src/site/cookies.ts';
 import { action, ago, hiddenFields, html, link, NO_DEFAULT, number, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
-import { cursorText, type LaneFilters, laneFilters, optionalId, optionalWord } from '#src/site/query.ts';
+import { cursorText, type LaneFilters, laneFilters, optionalWord } from '#src/site/query.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 import { tabs } from '#src/site/tabs.ts';
 
@@ -37,9 +36,6 @@ const GALLERY_PAGE = 24;
 export const SEEN_MAX_BYTES = LANE_PAGE * 64 + (LANE_PAGE + GALLERY_PAGE * URLS_MAX) * SEEN_PICTURE_MAX_BYTES;
 /** All pictures of this many games at the head of the page are fetched; of the others only the icons. */
 const OPENED_SOON = 4;
-
-/** From one game of a lane to the next. */
-const step = laneFilters.extend({ after: cursorText.optional().catch(undefined), back: optionalId });
 
 /** The cookie with the view that the reader has chosen last. */
 const CHOSEN_VIEW = 'catalogue_view';
@@ -93,7 +89,7 @@ const viewSwitch = (filters: LaneFilters, isGallery: boolean): SafeHtml =>
   html`<a class="button" href="${link('/review', { ...filters, view: isGallery ? 'list' : 'gallery' })}">
 ${isGallery ? 'List' : 'Gallery'}</a>`;
 
-/** Adds `/review` and `/review/next`. */
+/** Adds `/review`. */
 export const addReview = (app: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
   app.get('/review', { config: { right: 'view' } }, async (request, reply) => {
@@ -162,13 +158,5 @@ ${action('/undo', 'Undo', { fields: { ...filters, ...kept }, key: 'u', id: 'undo
 ${games.length === 0 ? null : html`<a class="button primary" href="${link('/review/next', filters)}">Start</a>`}`
         : undefined,
     });
-  });
-
-  app.get('/review/next', { config: { right: 'decide' } }, async (request, reply) => {
-    const { lane = 'new', after, back, ...filters } = step.parse(request.query);
-    const { login } = operatorOf(request);
-    const next = await leadOn(options, login, { filters: { ...filters, lane }, after, back });
-    if (next.isFound || !next.hasOthers) return reply.redirect(next.url, 303);
-    return redirectWith(reply, next.url, 'Others review the remaining games of this lane now.', 'info');
   });
 };

@@ -31,14 +31,15 @@ const fetchAhead = async (): Promise<void> => {
   const link = nextLink();
   if (link === null) return;
   const response = await fetch(link.href, { headers: { 'x-prefetch': '1' } });
-  if (!response.ok || !new URL(response.url).pathname.startsWith('/games/')) return;
+  const url = new URL(response.headers.get('content-location') ?? '', response.url);
+  if (!response.ok || !url.pathname.startsWith('/games/')) return;
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   const images = [...page.querySelectorAll<HTMLImageElement>(PICTURES)].map(({ src, srcset }) =>
     Object.assign(new Image(), { srcset, src }),
   );
   if (!link.isConnected) return;
   ahead = {
-    url: response.url,
+    url: url.href,
     title: page.title,
     nodes: [...page.body.childNodes],
     images,
