@@ -40,9 +40,17 @@ const SECRET_FILES = ['keys', 'postgres.json', 'instance.json'];
 /** A shorter secret could be a part of any text. */
 const PART_MIN = 8;
 
-/** The secrets in a setting: all of it, each key of a ring, and the password of an address, as it is written and as it is. */
+/** The value of a header, as it is written and as it is, and what follows its scheme: `x-key=a`, `authorization=Bearer%20a`. */
+const secretsOfHeader = (header: string): string[] => {
+  const written = header.slice(header.indexOf('=') + 1).trim();
+  const value = unescapeUrl(written);
+  return [written, value, value.slice(value.lastIndexOf(' ') + 1)];
+};
+
+/** The secrets in a setting: all of it, each key of a ring, those of headers, and the password of an address, likewise. */
 const secretsIn = (name: string, value: string): string[] => {
   if (name === 'ENCRYPTION_KEYS') return value.split(',').map((entry) => entry.replace(/^[^:]*:/, '').trim());
+  if (name.endsWith('HEADERS')) return [value, ...value.split(',').flatMap(secretsOfHeader)];
   const password = /:\/\/[^/?#@]*?:([^/?#@]+)@/.exec(value)?.[1];
   return password === undefined ? [value] : [value, password, unescapeUrl(password)];
 };

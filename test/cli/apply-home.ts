@@ -16,7 +16,7 @@ export const OTHER_SETTINGS = {
   PGPASSWORD: ' a-password-of-postgres ',
   POSTGRES_PASSWORD_WORKER: 'a-password-of-the-worker',
   AWS_SECRET_ACCESS_KEY_WORKER: 'a-key-of-the-worker',
-  OTEL_EXPORTER_OTLP_HEADERS: 'authorization=a-key-of-telemetry',
+  OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20a-key-of-telemetry,x-key=another-key',
 };
 
 export const application = (id: string, more = '') => `  ${id}:
@@ -50,6 +50,8 @@ export const useApply = () => {
       decodeURIComponent(new URL(DATABASE_URL_OPERATOR).password),
     );
     await writeFile(join(home, 'one-key'), `${KEYS.split(',')[1]}\n`);
+    await writeFile(join(home, 'telemetry-key'), 'a-key-of-telemetry\n');
+    await writeFile(join(home, 'another-key'), 'another-key\n');
     const apiToken = createApiToken();
     await writeFile(join(home, 'acme.api-token'), `${apiToken}\n`);
     await writeFile(join(home, 'token.env'), `TOKEN=${apiToken}\n`);

@@ -46,13 +46,20 @@ const WRONG: [what: string, text: string, ...says: string[]][] = [
     FILE.replace('OTHERS_TOKEN', name),
     `mizu: access_token_env ${name} is a setting of the platform`,
   ]),
-  ...['one-line.env', 'aws-token', 'docker-password', 'one-key', 'keys', 'postgres.json'].map(
-    (name): (typeof WRONG)[number] => [
-      `the file ${name}, with a secret of the platform`,
-      FILE.replace('acme.token', name),
-      `acme: access_token_file ${name} is a setting of the platform`,
-    ],
-  ),
+  ...[
+    'one-line.env',
+    'aws-token',
+    'docker-password',
+    'one-key',
+    'telemetry-key',
+    'another-key',
+    'keys',
+    'postgres.json',
+  ].map((name): (typeof WRONG)[number] => [
+    `the file ${name}, with a secret of the platform`,
+    FILE.replace('acme.token', name),
+    `acme: access_token_file ${name} is a setting of the platform`,
+  ]),
   ...['acme.api-token', 'token.env'].map((name): (typeof WRONG)[number] => [
     `the file ${name}, with an API token of the platform`,
     FILE.replace('acme.token', name),
