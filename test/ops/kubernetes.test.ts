@@ -164,7 +164,7 @@ test('network policies close every pod, and open webhooks to those that call the
     }
   const ofClouds = ['169.254.169.254', '100.100.100.200', '168.63.129.16', '192.0.0.192'];
   const others = ['10.0.0.1', '127.0.0.1', '172.16.0.1', '192.168.0.1', '198.18.0.1'];
-  // 10.0.0.1 within addresses of Teredo and of 6to4.
+  // Of Teredo, and of 6to4 with 10.0.0.1 in it.
   const embedded = ['2001::a00:1', '2002:a00:1::1'];
   const reached = [...ofClouds, ...others, ...embedded].filter(
     (address) => !closed.check(address, familyOf(address)),
