@@ -176,7 +176,7 @@ it.each(['console', 'operator_api'] as const)(
       entry('approval.approve', 'operator:olga'),
       entry('approval.decline', 'operator:olga', officer),
       entry('operator.password', 'operator:kim'),
-      // Nobody has this login, and a reader takes it for that of the officer.
+      // No operator has this login, and a reader takes it for that of the officer.
       entry('operator.password', 'operator:KIM'),
     ]);
     const own = role === 'console' ? 1 : 'refused';

@@ -134,7 +134,8 @@ it.each(['first', 'next'])(
 
 it('a stolen worker or operator API neither hides a KYC record as erased nor has an erased one pulled again', async () => {
   const { sql } = database;
-  await store(sql, ringOf(['k1']), 'acme', PLANTED);
+  for (const cp_name of ['Former', 'Latest'])
+    await store(sql, ringOf(['k1']), 'acme', { ...PLANTED, cp_name });
   for (const role of ['worker', 'operator_api'] as const)
     await expectRefused(role, [
       "update kyc_states set state = 'erased'",
@@ -154,9 +155,10 @@ it('a stolen worker or operator API neither hides a KYC record as erased nor has
   ]);
   expect(await attempt('operator_api', set('pending'))).toBe(1);
   await sql`update applications set status = 'removed'`;
-  // The record stays.
-  await expectRefused('worker', [set('erased')]);
   // As `prune` does when KYC_KEEP_REMOVED has passed.
-  await sql`delete from kyc_records`;
+  for (const table of ['kyc_records', 'kyc_former_records']) {
+    await expectRefused('worker', [set('erased')]);
+    expect((await sql`delete from ${sql(table)}`).count, table).toBe(1);
+  }
   expect(await attempt('worker', set('erased'))).toBe(1);
 });

@@ -1,5 +1,5 @@
 /** `/games/:game_id`: the page of one game. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { findOpenAppeal } from '#db/queries/appeals.ts';
 import { findApplication } from '#db/queries/applications.ts';
@@ -88,7 +88,7 @@ type Params = ById<'game_id'>;
 /** Sends the page of a game, or one that says there is none. @param given the parameters of its address */
 export const sendGame = async (
   options: ConsoleOptions,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  reply: FastifyReply,
   id: string,
   given: unknown,
 ): Promise<FastifyReply> => {
@@ -103,9 +103,9 @@ export const sendGame = async (
       'No such game',
       'There is no game with this id. Search for it by the id of its application.',
     );
-  const { login, roles } = operatorOf(request);
+  const { login, roles } = operatorOf(reply.request);
   const mayDecide = hasRight(roles, 'decide');
-  const isAhead = isPrefetch(request);
+  const isAhead = isPrefetch(reply.request);
   const shown = Math.min(to ?? game.revision, game.revision);
   // Reads that need each other's results are one promise. All promises run at once, so the page takes as long as one.
   const findComing = async () => {
@@ -187,7 +187,7 @@ export const sendGame = async (
 export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
   app.get<Params>('/games/:game_id', { config: { right: 'view' } }, (request, reply) =>
-    sendGame(options, { request, reply }, request.params.game_id, request.query),
+    sendGame(options, reply, request.params.game_id, request.query),
   );
 
   app.get<Params>('/games/:game_id/pictures', { config: { right: 'view' } }, async (request, reply) => {

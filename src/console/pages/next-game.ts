@@ -18,7 +18,7 @@ export const addNextGame = (app: FastifyInstance, options: ConsoleOptions): void
     if (next.game_id !== undefined && isPrefetch(request)) {
       // A redirect would cost one request more, while the reviewer waits.
       reply.header('content-location', next.url);
-      return sendGame(options, { request, reply }, next.game_id, { ...filters, lane, back });
+      return sendGame(options, reply, next.game_id, { ...filters, lane, back });
     }
     if (next.game_id !== undefined || !next.hasOthers) return reply.redirect(next.url, 303);
     return redirectWith(reply, next.url, 'Others review the remaining games of this lane now.', 'info');
