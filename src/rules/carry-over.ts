@@ -1,6 +1,6 @@
 import { HOUR_MS, MINUTE_MS } from '#src/lib/duration.ts';
 import { addressIdentity, type IdentityRule } from '#src/rules/address-identity.ts';
-import type { GameContent } from '#src/rules/mapping.ts';
+import { CONTENT_COLUMNS, type GameContent } from '#src/rules/mapping.ts';
 
 /** Longest time between two looks at a game. */
 export const CARRY_AGAIN_MAX_MS = 6 * HOUR_MS;
@@ -12,11 +12,17 @@ const WAIT_MAX_MS = 7 * 24 * HOUR_MS;
  * addresses of icons and pictures differs. Other videos and texts are always reviewed.
  */
 export const mayCarryOver = (decided: GameContent, now: GameContent, rule: IdentityRule): boolean =>
-  decided.game_name === now.game_name &&
-  decided.game_desc === now.game_desc &&
-  addressIdentity(decided.game_store_video, rule) === addressIdentity(now.game_store_video, rule) &&
-  decided.game_icon.length === now.game_icon.length &&
-  decided.game_store_pic.length === now.game_store_pic.length;
+  CONTENT_COLUMNS.every((column) => {
+    switch (column) {
+      case 'game_icon':
+      case 'game_store_pic':
+        return decided[column].length === now[column].length;
+      case 'game_store_video':
+        return addressIdentity(decided[column], rule) === addressIdentity(now[column], rule);
+      default:
+        return decided[column] === now[column];
+    }
+  });
 
 /**
  * Returns when pictures that could not be fetched are looked at again; undefined if never.
