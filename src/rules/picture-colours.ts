@@ -51,9 +51,10 @@ export const declareTransparency = (webp: Buffer): Buffer | null => {
     if ((webp.readUInt8(CHUNK_DATA) & ALPHA_FLAG) !== 0) return null;
     setBit(CHUNK_DATA);
   }
-  for (let at = FIRST_CHUNK; at + 8 + VP8L_ALPHA_AT < webp.length; at += 8 + webp.readUInt32LE(at + 4)) {
-    at += at % 2;
+  for (let at = FIRST_CHUNK; at + 8 + VP8L_ALPHA_AT < webp.length; ) {
     if (typeAt(at) === 'VP8L') setBit(at + 8 + VP8L_ALPHA_AT);
+    const end = at + 8 + webp.readUInt32LE(at + 4);
+    at = end + (end % 2);
   }
   return copy.equals(webp) ? null : copy;
 };

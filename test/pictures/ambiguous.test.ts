@@ -117,6 +117,13 @@ test('a WebP with a transparency that it does not say is not shown', async () =>
   expect(await decode(await secretlyTransparent())).toBe('ambiguous');
 });
 
+test('a WebP that ends in a cut chunk after an odd one is shown', async () => {
+  const picture = await flat().webp({ lossless: true }).toBuffer();
+  const odd = concat(Buffer.from('JUNK'), little(4, 1), bytes(0, 0));
+  const cut = concat(Buffer.from('VP8L'), little(4, 100), Buffer.alloc(4));
+  expect(await decode(riff(picture.subarray(12), odd, cut))).toBe(1);
+});
+
 /** A JPEG with two profiles behind a marker that has no length. */
 const twoProfiles = async (): Promise<Buffer> =>
   withSegments(await jpegWith(await swappedProfile(), await profileOf('srgb')), bytes(0xff, 0x01));
