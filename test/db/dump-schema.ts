@@ -54,8 +54,8 @@ const SCHEMAS = `('public', 'drizzle')`;
 const nameOf = (oid: string): string => `(${oid})::regclass::text`;
 
 const SEQUENCES = `
-  select 'create sequence ' || ${nameOf('c.oid')} || ';'
-  from pg_class c join pg_namespace n on n.oid = relnamespace
+  select 'create sequence ' || ${nameOf('c.oid')} || case seqincrement when 1 then '' else ' increment ' || seqincrement end || ';'
+  from pg_class c join pg_namespace n on n.oid = relnamespace join pg_sequence on seqrelid = c.oid
   where relkind = 'S' and nspname in ${SCHEMAS}
     and not exists (select from pg_depend where objid = c.oid and deptype in ('a', 'i'))
   order by relname`;

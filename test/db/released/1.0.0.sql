@@ -4,7 +4,7 @@
 -- Sequences
 
 create sequence event_positions;
-create sequence stream_positions;
+create sequence stream_positions increment 1000;
 
 -- Tables
 
