@@ -84,8 +84,8 @@ export const requestKycPull = (
     on conflict (application_id) do update set requested_at = now()`);
 
 /**
- * Records that a pull found the sealed record unchanged. The state tells whether it is the record that the pull compared,
- * because each statement that replaces a record or its provider also writes the state.
+ * Records that a pull found the sealed record unchanged. An equal `pulled_at` of the state shows that it is the record that
+ * the pull compared, because each statement that replaces a record or its provider also writes the state.
  * @param seen the state with which the record was compared
  * @returns false when the state, the webhooks or the token have changed since, and nothing was written
  */

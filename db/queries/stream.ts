@@ -54,7 +54,7 @@ export const readStream = async (
     ), wanted as (
       -- The rows that have the first events of the page: a row may have a thousand.
       select *, sum(unread) over (order by position) - unread as before from matching
-    ), told as materialized (
+    ), page as materialized (
       select w.event_id, w.type, w.application_id, w.facts, w.created_at, e.game_id, e.revision,
              w.position - w.size + coalesce(e.place, 1) as position
       from wanted w
@@ -65,7 +65,7 @@ export const readStream = async (
     select s.last, t.position, coalesce(t.event_id, ${eventIdOf(sql)}) as event_id, t.type,
            coalesce(t.application_id, g.application_id) as application_id, t.game_id, t.revision, t.facts, t.created_at,
            e.data, g.application_game_id
-    from (select max(position) as last from compared) s left join told t on true
+    from (select max(position) as last from compared) s left join page t on true
       left join lateral (select data from events where event_id = t.event_id limit 1) e on true
       left join lateral (select application_id, application_game_id from games where game_id = t.game_id limit 1) g on true
     order by t.position`;

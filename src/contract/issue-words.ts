@@ -27,7 +27,7 @@ const UNITS: Record<string, string> = {
 /** Most unknown fields that a message names, and most characters of a name, because the caller chooses the names. */
 const NAMED = { fields: 5, characters: 100 };
 
-/** @param fields those that there are; absent: any */
+/** @param fields the fields of the object, if its schema lists them */
 const describeUnknown = (keys: readonly string[], fields: readonly string[] | undefined): string => {
   const names = keys.slice(0, NAMED.fields).map((key) => key.slice(0, NAMED.characters));
   const more = keys.length > names.length ? ` and ${keys.length - names.length} more` : '';

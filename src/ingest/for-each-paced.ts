@@ -29,7 +29,7 @@ export const createJobPace = (
   takeTurn: (durationMs) => takeDetailTurn(sql, application_id, durationMs),
 });
 
-/** A job takes at most this much of the rate at once; then other jobs of the application have their turn. */
+/** Longest turn of a job. Then other jobs of the application have their turn. */
 const TURN_MS = 2_000;
 /** A turn's calls may begin until 500 ms after the longest turn ends, because earlier calls may be slow. */
 const USABLE_MS = TURN_MS + 500;

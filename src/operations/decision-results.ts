@@ -1,6 +1,6 @@
 /** Results of decisions and undos, in words. */
 import type { DecidableGame } from '#db/queries/decisions.ts';
-import { type DecisionResult, OBSTACLES, type UndoResult } from '#src/rules/verdicts.ts';
+import { type DecisionResult, OBSTACLES, type UndoResult } from '#src/rules/judge-decision.ts';
 
 /** `game` is the game after a decision or an undo, with the last decision that stands; null if there is none. */
 type Outcome<Result> = {

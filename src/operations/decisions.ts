@@ -18,7 +18,7 @@ import { UsageError } from '#src/errors.ts';
 import { explainNothingDone, type GameDecision } from '#src/operations/decision-results.ts';
 import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
 import { fetchAwaited, placePictures } from '#src/operations/place-pictures.ts';
-import { DECISION_RESULTS, judgeDecision, type WantedDecision } from '#src/rules/verdicts.ts';
+import { DECISION_RESULTS, judgeDecision, type WantedDecision } from '#src/rules/judge-decision.ts';
 
 /** The most games that one act decides on, or undoes. */
 export const DECISION_GAMES_MAX = 1_000;

@@ -14,7 +14,7 @@ import { explainNothingDone, type GameUndo } from '#src/operations/decision-resu
 import { DECISION_GAMES_MAX, outcome, withGames } from '#src/operations/decisions.ts';
 import { defineOperation } from '#src/operations/operation.ts';
 import { placePictures } from '#src/operations/place-pictures.ts';
-import { judgeUndo, UNDO_RESULTS } from '#src/rules/verdicts.ts';
+import { judgeUndo, UNDO_RESULTS } from '#src/rules/judge-decision.ts';
 
 /** The decisions that are to be undone. */
 const undone = z

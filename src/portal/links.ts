@@ -21,7 +21,7 @@ const NAMED = 3;
 
 /** Shows some names, and folds the others. @param all how many there are, if `names` are not all */
 export const nameSome = (names: readonly SafeHtml[], all = names.length): SafeHtml => {
-  // One more has the room of the words that would fold it.
+  // One more name needs no more room than the words that would fold it.
   const seen = all === NAMED + 1 ? all : NAMED;
   const [named, others] = [names.slice(0, seen), names.slice(seen)];
   const more = (count: number): string => `and ${number(count)} more`;
@@ -33,7 +33,7 @@ export const nameSome = (names: readonly SafeHtml[], all = names.length): SafeHt
   return html`<span>${withCommas(named)}</span>${folded}`;
 };
 
-/** The form that answers what was written about a game. */
+/** The form by which the application writes about a game. */
 export const threadUrl = (application_game_id: string): string => `${gameUrl(application_game_id)}#write`;
 
 /** The portal's pages of subjects: games, by the ids of their application. */

@@ -31,14 +31,14 @@ const isNear = (primaries: readonly Light[]): boolean =>
     light.every((part, m) => (n === m ? part >= OWN.min && part <= OWN.max : Math.abs(part) <= OTHER_MAX)),
   );
 
-/** Together they are white, or programs cut light tones, and make one of them. */
+/** Together they must be white. If they are not, programs clip light tones, so that several look the same. */
 const WHITE_MAX = 0.15;
 const isWhite = ([red, green, blue]: readonly [Light, Light, Light]): boolean =>
   [0, 1, 2].every((n) => Math.abs((red[n] ?? 0) + (green[n] ?? 0) + (blue[n] ?? 0) - 1) <= WHITE_MAX);
 
 /**
- * Are colours by these primaries about as far apart as those of sRGB? By primaries that are nearly on one line, a program
- * makes black and white of two greys, or one colour of all.
+ * Are colours by these primaries about as far apart as those of sRGB? If primaries are nearly on one line, a program shows
+ * two greys as black and white, or all colours as one.
  * @param primaries in X, Y and Z, adapted to D50
  */
 export const arePlainPrimaries = (primaries: readonly [Light, Light, Light]): boolean => {
@@ -48,7 +48,10 @@ export const arePlainPrimaries = (primaries: readonly [Light, Light, Light]): bo
   return isWhite(lights) && isNear(lights) && isNear(invert(lights));
 };
 
-/** Finds X, Y and Z of primaries, which a PNG names by places in the plane of colours, as it names its white. */
+/**
+ * Finds X, Y and Z of a PNG's primaries, adapted to D50.
+ * @param places the chromaticities of red, green and blue, as X, Y and Z with Y = 1, like `white`
+ */
 export const placedPrimaries = (white: Light, ...places: [Light, Light, Light]): [Light, Light, Light] => {
   const amounts = invert(places).map((row) => dot(row, white));
   const adapt = (place: Light, n: number): Light =>

@@ -19,7 +19,7 @@ import { createDecoder } from '#src/pictures/decoder.ts';
 import { createPictureKeeper, type PictureKeeper } from '#src/pictures/keeper.ts';
 import { createPictures } from '#src/pictures/refresh.ts';
 import type { Producer } from '#src/queue/producer.ts';
-import type { DecisionResult } from '#src/rules/verdicts.ts';
+import type { DecisionResult } from '#src/rules/judge-decision.ts';
 import { DETAIL, post, startApi, type TestApi } from '#test/support/api.ts';
 import { addApplication, addToken, fetchedGame, KIM } from '#test/support/factories.ts';
 import { oneGame } from '#test/support/landed.ts';

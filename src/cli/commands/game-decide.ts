@@ -17,7 +17,7 @@ import { DONE, explainResult, type GameDecision, type GameUndo } from '#src/oper
 import { type DecidedBatch, passGames, rejectGames, type SeenRevision } from '#src/operations/decisions.ts';
 import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
-import { OBSTACLES } from '#src/rules/verdicts.ts';
+import { OBSTACLES } from '#src/rules/judge-decision.ts';
 
 const parseDecisionId = (given: string): number | string => {
   if (/^\d{1,15}$/.test(given)) return Number(given);

@@ -6,7 +6,7 @@ import type { PublicVerdict } from '#db/queries/verdicts.ts';
 import { REASON_MAX } from '#src/contract/text.ts';
 import { holdApplication, releaseApplication } from '#src/operations/holds.ts';
 import type { Standing } from '#src/review/standing.ts';
-import { OBSTACLES } from '#src/rules/verdicts.ts';
+import { OBSTACLES } from '#src/rules/judge-decision.ts';
 import { redirectAfter } from '#src/site/answers.ts';
 import { formMaxBytes } from '#src/site/form-size.ts';
 import { action, ago, badge, due, facts, html, input, type SafeHtml, section } from '#src/site/html.ts';

@@ -17,7 +17,7 @@ import { batchList } from '#src/lists/review.ts';
 import type { GameDecision } from '#src/operations/decision-results.ts';
 import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
-import { type DecisionResult, OBSTACLES } from '#src/rules/verdicts.ts';
+import { type DecisionResult, OBSTACLES } from '#src/rules/judge-decision.ts';
 import { operatorOf, redirectOnRefusal, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
 import {
   action,

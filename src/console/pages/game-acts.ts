@@ -7,7 +7,7 @@ import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import type { GameDecision } from '#src/operations/decision-results.ts';
 import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { setPackageUrls } from '#src/operations/package-urls.ts';
-import { OBSTACLES } from '#src/rules/verdicts.ts';
+import { OBSTACLES } from '#src/rules/judge-decision.ts';
 import {
   isInBackground,
   operatorOf,
