@@ -3,7 +3,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { z } from 'zod';
 import { type Queryable, readTime } from '#db/client.ts';
-import { findOperator } from '#db/queries/operators.ts';
+import { lockOperatorState } from '#db/queries/operators.ts';
 import { insertToken, revokeToken } from '#db/queries/tokens.ts';
 import { applicationId, displayName, duration } from '#src/contract/application-settings.ts';
 import { time } from '#src/contract/documents.ts';
@@ -22,7 +22,7 @@ const tokenSubject = ({ token_id }: { token_id: string }): string => `token:${to
 
 /** Returns the roles of an operator's token: the given ones, or else all that the operator has now. @throws UsageError */
 const chooseRoles = async (tx: Queryable, name: string, given: Role[] | undefined): Promise<Role[]> => {
-  const operator = await findOperator(tx, name);
+  const operator = await lockOperatorState(tx, name);
   if (operator === undefined) throw new NotFoundError('operator', name);
   if (operator.status === 'disabled') throw new StateError(`${name} is disabled: it cannot have a token.`);
   const lacking = given?.filter((role) => !operator.roles.includes(role)) ?? [];

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { LIST, post, useTestApi } from '#test/support/api.ts';
+import { untilBlocked } from '#test/support/blocked.ts';
 import { runCli } from '#test/support/cli.ts';
 import { addTestOperator } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
@@ -122,4 +123,15 @@ test('openapi prints the two documents', async () => {
     expect(JSON.parse(stdout).openapi).toMatch(/^3\.1\./);
     expect(stdout).toContain(operation);
   }
+});
+
+test('an operator who is disabled meanwhile gets no token, and the refusal names the operator', async () => {
+  await addTestOperator(api.sql, 'meanwhile', 'viewer');
+  const made = await api.sql.begin(async (tx) => {
+    await tx`update operators set status = 'disabled' where login = 'meanwhile'`;
+    const making = catalogue('token', 'create', '--operator', 'meanwhile');
+    await untilBlocked(api.sql);
+    return [making] as const;
+  });
+  expect(await made[0]).toMatchObject({ exit: 2, stderr: expect.stringContaining('meanwhile is disabled') });
 });
