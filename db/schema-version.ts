@@ -22,7 +22,7 @@ export const refuseNewerSchema = async (sql: Queryable): Promise<void> => {
 };
 
 /**
- * Refuses a database that is newer or older than this version. Each role of a fleet calls it at start.
+ * Refuses a database that is newer or older than this version. Each process of a fleet calls it at start.
  * @throws CatalogueError that says what to do
  */
 export const requireCurrentSchema = async (sql: Queryable): Promise<void> => {

@@ -123,7 +123,7 @@ const readByName = async (
   return read(looseQuery(meant, application_id));
 };
 
-/** The score of an equal id is above every name; that of a beginning of an id is below names that have every word. */
+/** Equal ids and beginnings of ours score above every name; beginnings of the application's below names with every word. */
 const scoreOfId = (search: string, { game_id, application_game_id }: Candidate): number => {
   const typed = search.trim();
   const digits = digitsOf(typed);

@@ -96,7 +96,7 @@ export const findPresentedToken = (sql: Queryable, token_hash: Buffer) =>
            ${isRecent(sql)} as recently_used
     from api_tokens t where token_hash = ${token_hash}`);
 
-/** Has this token been revoked, or expired, by now: later than the transaction began? */
+/** Is this token revoked or expired now? `now()` would be when the transaction began. */
 export const hasTokenEnded = (sql: Queryable, token_id: string): Promise<boolean> =>
   isOneRow(sql`
     select from api_tokens

@@ -33,13 +33,13 @@ export const toEventDocument = (
   };
 };
 
-/** An event as the platform's stream has it. An application receives the same. */
+/** An event as the platform's stream has it: with the data that its application receives, if it receives the event. */
 export const toStreamDocument = (
   { data, facts, application_id, ...event }: StreamEvent,
   formatAuditTime: FormatAuditTime,
 ): StreamDocument => {
   const { event_id, type, created_at, game_id, application_game_id, revision } = event;
-  const told =
+  const received =
     data &&
     toEventDocument({ event_id, type: type as EventDocument['type'], created_at, data }, formatAuditTime)
       .data;
@@ -51,6 +51,6 @@ export const toStreamDocument = (
     event_id,
     type,
     timestamp: created_at.toISOString(),
-    data: { application_id, ...game, ...told, ...facts },
+    data: { application_id, ...game, ...received, ...facts },
   };
 };

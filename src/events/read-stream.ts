@@ -5,13 +5,13 @@ import { CatalogueError } from '#src/errors.ts';
 import { type FormatAuditTime, toStreamDocument } from '#src/events/document.ts';
 import { placeEvents } from '#src/events/place-events.ts';
 
-/** Events after this place are deleted by now. */
+/** The stream does not continue at this place. */
 export class GonePlaceError extends CatalogueError {
   override readonly name = 'GonePlaceError';
 
   constructor() {
     super(
-      'Events after this place are deleted by now: they are kept for 90 days. Copy the catalogue anew, from "latest".',
+      'The stream does not continue at this place: its events are deleted by now (they are kept for 90 days), or the database was restored from before it. Copy the catalogue anew, from "latest".',
     );
   }
 }

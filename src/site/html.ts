@@ -48,7 +48,7 @@ export const clock = (time: Date): SafeHtml =>
 
 const WHOLE = new Intl.NumberFormat('en');
 
-/** A whole number with thin groups, such as `12,034`. */
+/** A whole number with commas, such as `12,034`. */
 export const number = (value: number): string => WHOLE.format(value);
 
 /** A count that stops above `max`, such as `1,000+`. */

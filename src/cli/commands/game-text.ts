@@ -51,7 +51,7 @@ const withoutMarks = (diff: FieldDiff): FieldDiff =>
 
 /**
  * Describes a difference in lines: the changed fields, or every field if no earlier revision was decided.
- * @param width columns of the terminal, which would begin a line of its own in a text
+ * @param width columns of the terminal, which would wrap a longer text, so that its rest looked like a line of ours
  */
 export const describeDiff = (
   { game, from, to, fields }: GameDiff,

@@ -42,7 +42,7 @@ type OperateOptions = Pick<Platform, 'signal' | 'onProgress'> & {
 };
 
 /**
- * @param configs for all processes, and for this one: an operator's
+ * @param configs `config` is `shared` with the database URL of the role of operators
  * @param resources closes the connections
  */
 export const createContext = (

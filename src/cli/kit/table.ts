@@ -191,7 +191,7 @@ export const renderTable = (columns: readonly TableColumn[], width: number): str
 
 /**
  * Renders `field: value` lines. A field with several values has each on a line of its own.
- * @param width columns of the terminal, which would begin a line of its own in a value
+ * @param width columns of the terminal, which would wrap a longer value, so that its rest looked like a line of ours
  */
 export const renderRecord = (
   fields: readonly (readonly [field: string, value: string | string[]])[],

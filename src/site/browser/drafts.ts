@@ -1,6 +1,6 @@
 /**
- * What was typed or chosen in a form that was refused, or whose session had ended, is in the form again when its page is
- * shown again. The tab keeps the fields of the last form that was sent, until a form succeeds (toast-stack.ts).
+ * Restores what was typed or chosen in a form that was refused, or whose session had ended, when its page is shown again.
+ * The tab keeps the fields of the last form that was sent, until a form succeeds (toast-stack.ts).
  */
 export {};
 
