@@ -2329,7 +2329,7 @@ begin
     or 'catalogue_console' = any(roles)
       and (not is_officer or was_officer
         or uses_officer_request(new.login, case tg_op when 'INSERT' then 'add' else 'roles' end, new.roles))
-      and (same_password or not is_officer and not was_officer)
+      and (same_password or not by_oidc and not is_officer and not was_officer)
       and (not is_enabled or not is_officer or uses_officer_request(new.login, 'enable', null))
     or 'catalogue_operator_api' = any(roles) and not is_enabled
     or 'catalogue_kyc_desk' = any(roles) and tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']

@@ -1809,9 +1809,9 @@ as $$
 $$;
 
 -- Who is an officer is decided by two sites. The console makes or enables one only by a request that another officer has
--- approved at the desk, and sets no password of an officer. The operator API disables operators, and enables none. The desk
--- adds officers who sign in by OIDC and gives those the role, takes any role from them, and sets passwords of officers. It
--- gives no other role.
+-- approved at the desk, and sets no password of an officer, or of a person of OIDC, who may become one at the desk. The
+-- operator API disables operators, and enables none. The desk adds officers who sign in by OIDC and gives those the role,
+-- takes any role from them, and sets passwords of officers. It gives no other role.
 create function operators_of_sites() returns trigger
 language plpgsql
 set search_path = public, pg_temp
@@ -1831,7 +1831,7 @@ begin
     or 'catalogue_console' = any(roles)
       and (not is_officer or was_officer
         or uses_officer_request(new.login, case tg_op when 'INSERT' then 'add' else 'roles' end, new.roles))
-      and (same_password or not is_officer and not was_officer)
+      and (same_password or not by_oidc and not is_officer and not was_officer)
       and (not is_enabled or not is_officer or uses_officer_request(new.login, 'enable', null))
     or 'catalogue_operator_api' = any(roles) and not is_enabled
     or 'catalogue_kyc_desk' = any(roles) and tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']

@@ -921,7 +921,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"1b2074c83497e5d528d65d68282b6a0e3ee9167e529223ed05f1a8a389395775","created_at":1795509821388}'),
-  ('{"id":2,"hash":"d4458f6c2256fcbcc06b68101699004a3ed6bd1183ff473f5342d5b63e2c8178","created_at":1795509822667}')
+  ('{"id":2,"hash":"6935b38894f8e834c63f323f4ce74b495a7166ef8fc29caa4b76767c2b9362c1","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2709,7 +2709,7 @@ begin
     or 'catalogue_console' = any(roles)
       and (not is_officer or was_officer
         or uses_officer_request(new.login, case tg_op when 'INSERT' then 'add' else 'roles' end, new.roles))
-      and (same_password or not is_officer and not was_officer)
+      and (same_password or not by_oidc and not is_officer and not was_officer)
       and (not is_enabled or not is_officer or uses_officer_request(new.login, 'enable', null))
     or 'catalogue_operator_api' = any(roles) and not is_enabled
     or 'catalogue_kyc_desk' = any(roles) and tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']
