@@ -18,7 +18,7 @@ import {
 import { declareTransparency, differVisibly, hasTwoProfiles } from '#src/rules/picture-colours.ts';
 import { differenceHash, type ImageFormat, PICTURE_BOUNDS } from '#src/rules/pictures.ts';
 import { isPlainAvif } from '#src/rules/plain-avif.ts';
-import { isPlainGif } from '#src/rules/plain-gif.ts';
+import { countGifFrames, isPlainGif } from '#src/rules/plain-gif.ts';
 import { isPlainJpeg } from '#src/rules/plain-jpeg.ts';
 import { isPlainOrientation } from '#src/rules/plain-orientation.ts';
 import { type PngChunks, readPngChunks } from '#src/rules/plain-png.ts';
@@ -138,6 +138,7 @@ const decode = async ({ bytes, format }: DecodeRequest): Promise<Decoded> => {
   const png = format === 'png' ? readPngChunks(bytes) : undefined;
   if ((png && (await isAmbiguousPng(bytes, png, metadata))) || (await isAmbiguous(bytes, format, metadata)))
     return { outcome: 'ambiguous' };
+  const gifFrames = format === 'gif' ? countGifFrames(bytes) : 0;
   const { data, info } = await open(bytes)
     .resize(within(LARGEST))
     .toColourspace('srgb')
@@ -162,7 +163,7 @@ const decode = async ({ bytes, format }: DecodeRequest): Promise<Decoded> => {
     width,
     height,
     // A PNG may state any number.
-    frames: Math.min(png?.frames ?? metadata.pages ?? 1, PICTURE_BOUNDS.pixels),
+    frames: Math.min(png?.frames ?? Math.max(metadata.pages ?? 1, gifFrames), PICTURE_BOUNDS.pixels),
     dhash: differenceHash(grey),
     thumbnails,
   };

@@ -17,41 +17,75 @@ const joinBlocks = (gif: Buffer, at: number): Buffer => {
 
 const [CODES, CODE_BITS_MAX] = [4_096, 12];
 
-/** Do the codes (LZW) at `at` make this many pixels? */
-const makesPixels = (gif: Buffer, at: number, pixels: number): boolean => {
+/** Reads the codes (LZW) at `at` until they have made this many pixels. @returns the pixels that are left, and the highest number of a colour */
+const readPixels = (gif: Buffer, at: number, pixels: number): { left: number; highest: number } => {
   const data = joinBlocks(gif, at + 1);
   const colourBits = gif[at] ?? 0;
   const clear = 2 ** colourBits;
-  /** The pixels that each code makes. */
+  /** Of the pixels that each code makes: how many, the colour of the first, and the highest. */
   const lengths = new Uint32Array(CODES).fill(1, 0, clear);
-  let [bits, next, former, left] = [colourBits + 1, clear + 2, 0, pixels];
+  const firsts = Uint8Array.from({ length: CODES }, (_, code) => code);
+  const highests = firsts.slice();
+  let [bits, next, former, left, highest] = [colourBits + 1, clear + 2, -1, pixels, 0];
   for (let bit = 0; left > 0 && bit + bits <= 8 * data.length; ) {
     const byte = bit >> 3;
     const word = (data[byte] ?? 0) | ((data[byte + 1] ?? 0) << 8) | ((data[byte + 2] ?? 0) << 16);
     const code = (word >> (bit & 7)) & ((1 << bits) - 1);
     bit += bits;
     if (code === clear) {
-      [bits, next, former] = [colourBits + 1, clear + 2, 0];
+      [bits, next, former] = [colourBits + 1, clear + 2, -1];
       continue;
     }
-    if (code === clear + 1 || code > next || (former === 0 && code > clear)) return false;
-    if (former > 0 && next < CODES) {
-      lengths[next] = former + 1;
+    if (code === clear + 1 || code > next || (former < 0 && code > clear)) break;
+    if (former >= 0 && next < CODES) {
+      lengths[next] = (lengths[former] ?? 0) + 1;
+      firsts[next] = firsts[former] ?? 0;
+      highests[next] = Math.max(highests[former] ?? 0, firsts[code] ?? 0);
       next += 1;
       if (next === 1 << bits && bits < CODE_BITS_MAX) bits += 1;
     }
-    former = lengths[code] ?? 0;
-    left -= former;
+    former = code;
+    left -= lengths[code] ?? 0;
+    highest = Math.max(highest, highests[code] ?? 0);
   }
-  return left <= 0;
+  return { left, highest };
 };
 
-/** Does the frame at `at`, with its codes at `codes`, have a pixel at each place of the screen? */
-const coversScreen = (gif: Buffer, at: number, codes: number): boolean => {
+/**
+ * Has the frame at `at`, with its codes at `codes`, no pixel of a colour that its table lacks, and a pixel at each place of
+ * the screen, unless it says what is transparent?
+ */
+const hasPlainPixels = (
+  gif: Buffer,
+  at: number,
+  codes: number,
+  colours: number,
+  isTransparent: boolean,
+): boolean => {
+  if (isTransparent && 2 ** (gif[codes] ?? 0) <= colours) return true;
   const number = (place: number): number => gif.readUInt16LE(place);
   const [width, height] = [number(at + 5), number(at + 7)];
   const isWhole = number(at + 1) + number(at + 3) === 0 && width >= number(6) && height >= number(8);
-  return isWhole && makesPixels(gif, codes, width * height);
+  const { left, highest } = readPixels(gif, codes, width * height);
+  return highest < colours && (isTransparent || (isWhole && left <= 0));
+};
+
+/** Finds what is behind the blocks from `at`. */
+const behindBlocks = (gif: Buffer, at: number): number => {
+  let block = at;
+  for (let size = gif[block] ?? 0; size > 0; size = gif[block] ?? 0) block += 1 + size;
+  return block + 1;
+};
+
+/** Counts the frames as browsers do: libvips ends at an extension whose first block is empty. */
+export const countGifFrames = (gif: Buffer): number => {
+  let frames = 0;
+  for (let at = SCREEN_END + tableBytes(gif[10]); gif[at] === EXTENSION || gif[at] === IMAGE; ) {
+    const isImage = gif[at] === IMAGE;
+    if (isImage) frames += 1;
+    at = behindBlocks(gif, at + (isImage ? IMAGE_BYTES + tableBytes(gif[at + IMAGE_BYTES - 1]) + 1 : 2));
+  }
+  return frames;
 };
 
 /** The width and the height that the decoder gives a picture. */
@@ -60,8 +94,8 @@ type Size = { width: number; height: number };
 /**
  * Do programs show the first frame of a GIF alike? In place of some screens, libvips shows the frames alone. Decoders
  * differ if there are two graphic controls before it (some take the first, others the last), a control of another length,
- * codes of fewer than two bits, or no table of colours. They differ in places without a pixel if no control names a
- * transparent colour, because some show black, others nothing.
+ * codes of fewer than two bits, no table of colours, or pixels of a colour that the table lacks. They differ in places without
+ * a pixel if no control names a transparent colour, because some show black, others nothing.
  */
 export const isPlainGif = (gif: Buffer, { width, height }: Size): boolean => {
   if (gif.readUInt16LE(6) !== width || gif.readUInt16LE(8) !== height) return false;
@@ -74,16 +108,14 @@ export const isPlainGif = (gif: Buffer, { width, height }: Size): boolean => {
       const codes = at + IMAGE_BYTES + own;
       const codeBits = gif[codes] ?? 0;
       const isUsual = controls <= 1 && codeBits >= 2 && codeBits <= 8 && common + own > 0;
-      return isUsual && (isTransparent || coversScreen(gif, at, codes));
+      return isUsual && hasPlainPixels(gif, at, codes, (own || common) / 3, isTransparent);
     }
     if (gif[at + 1] === GRAPHIC_CONTROL) {
       if (gif[at + 2] !== CONTROL_BYTES || gif[at + 3 + CONTROL_BYTES] !== 0) return false;
       controls += 1;
       isTransparent = ((gif[at + 3] ?? 0) & 1) === 1;
     }
-    at += 2;
-    while ((gif[at] ?? 0) > 0) at += 1 + (gif[at] ?? 0);
-    at += 1;
+    at = behindBlocks(gif, at + 2);
   }
   return false;
 };

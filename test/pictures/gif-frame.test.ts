@@ -2,7 +2,7 @@
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
-import { little, shownColour, useDecoder } from '#test/support/picture-parts.ts';
+import { cornerDifference, little, shownColour, useDecoder } from '#test/support/picture-parts.ts';
 
 const decode = useDecoder();
 const SIDE = 8;
@@ -71,6 +71,42 @@ test('a GIF whose frame has fewer pixels than its size is not shown, unless it s
   expect(await decode(row(3, [CLEAR, 0, 0, END], ...TRANSPARENT))).toBe(1);
 });
 
+/** A GIF of a red frame, and of a green one behind what libvips takes for the end. */
+const behindTheEnd = (...end: number[]): Buffer => {
+  const [red, green] = [row(3, [CLEAR, 0, 0, 0, END]), row(3, [CLEAR, 1, 1, 1, END])];
+  const frame = green.subarray(green.indexOf(0x2c));
+  return Buffer.concat([red.subarray(0, -1), Buffer.from(end), frame]);
+};
+const [EMPTY, PLAIN] = [
+  [0x21, 0xff, 0],
+  [0x21, 0xfe, 1, 0, 0],
+];
+/** A GIF of these codes, with a table of two colours, which names a third one as transparent. */
+const beyond = (...codes: number[]) => {
+  const picture = row(3, [CLEAR, ...codes, END], ...control(1, 0, 0, 2));
+  const rest = picture.subarray(13 + COLOURS.length);
+  return Buffer.concat([picture.subarray(0, 10), Buffer.from([0x90, 0, 0, ...COLOURS.slice(0, 6)]), rest]);
+};
+
+test('frames behind an extension without a block count, of which libvips finds none', async () => {
+  for (const end of [EMPTY, PLAIN]) expect(await decode(behindTheEnd(...end))).toBe(2);
+});
+
+test('a GIF with a colour beyond its table is not shown', async () => {
+  // 6 is what was twice before.
+  for (const codes of [
+    [0, 1, 0],
+    [1, 6],
+  ])
+    expect(await decode(beyond(...codes))).toBe(1);
+  for (const codes of [
+    [0, 3, 0],
+    [3, 6],
+    [0, 2, 0],
+  ])
+    expect(await decode(beyond(...codes))).toBe('ambiguous');
+});
+
 describe.runIf(hasBrowser())('Chromium', () => {
   const browser = useBrowser();
   test('shows the page in a free part that is black for libvips', async () => {
@@ -80,5 +116,17 @@ describe.runIf(hasBrowser())('Chromium', () => {
     const nothing = row(3, []);
     expect([...(await sharp(nothing).raw().toBuffer()).subarray(0, 3)]).toEqual([0, 0, 0]);
     expect(await shownColour(await browser.newPage(), nothing, 'gif')).toEqual([255, 255, 255]);
+  });
+
+  test('shows black where libvips shows nothing, of a colour beyond the table', async () => {
+    expect(await cornerDifference(await browser.newPage(), beyond(3, 6), 'gif')).toBe(255);
+  });
+
+  test('shows the frame behind an extension without a block', async () => {
+    const page = await browser.newPage();
+    const picture = behindTheEnd(...EMPTY);
+    expect((await sharp(picture).metadata()).pages).toBe(1);
+    const shown = () => shownColour(page, picture, 'gif');
+    await expect.poll(shown).toEqual([30, 200, 30]);
   });
 });
