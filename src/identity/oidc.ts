@@ -16,7 +16,6 @@ import {
   insertOperator,
   lockOperatorBySubject,
   type OperatorRow,
-  SECOND_PERSONS,
   startCounting,
   updateOperator,
 } from '#db/queries/operators.ts';
@@ -68,7 +67,7 @@ const updateKnown = async (
   name = formerName,
 ): Promise<void> => {
   await updateOperator(tx, login, { roles, name });
-  const added = SECOND_PERSONS.filter((role) => roles.includes(role) && !from.includes(role));
+  const added = roles.filter((role) => role !== 'viewer' && !from.includes(role));
   if (added.length > 0) await startCounting(tx, login, added, false);
   if (from.join() === roles.join()) return;
   await recordOperator(tx, PROVIDER, 'operator.roles', login, { from, to: roles });

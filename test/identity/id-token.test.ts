@@ -62,7 +62,10 @@ const signIn = async (site: Site = 'console') => {
       clientId: 'catalogue',
       clientSecret: 'a secret',
       rolesClaim: 'groups',
-      roles: new Map([['team', ['reviewer', 'kyc_officer']]]),
+      roles: new Map([
+        ['team', ['reviewer', 'kyc_officer']],
+        ['leads', ['admin']],
+      ]),
     },
     site,
     CONSOLE,
@@ -164,4 +167,19 @@ test('credentials that the provider took once confirm once, however many sign-in
   expect(await confirm('kyc_desk', 0)).toBe('refused');
   expect(await confirm('console', 0)).toBe('refused');
   expect(await confirm('kyc_desk', 1)).toBe('confirmed');
+});
+
+test('a person whom a group makes an administrator counts from the next day on', async () => {
+  const { sql } = database;
+  await sql`update operators set counts_at = now() where login = 'mira'`;
+  const later = async () =>
+    (
+      await sql`select counts_at > now() + interval '23 hours' as later from operators where login = 'mira'`
+    )[0];
+  issue = (claims) => rs256(claims, ours?.privateKey);
+  await signIn();
+  expect(await later()).toEqual({ later: false });
+  issue = (claims) => rs256({ ...claims, groups: ['team', 'leads'] }, ours?.privateKey);
+  await signIn();
+  expect(await later()).toEqual({ later: true });
 });
