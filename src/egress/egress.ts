@@ -46,6 +46,12 @@ export type EgressOptions = {
 /** Error code of `lookup`: the name has addresses, and none is allowed. */
 export const NO_ALLOWED_ADDRESS = 'ERR_NO_ALLOWED_ADDRESS';
 
+/**
+ * Most addresses of a name that a call tries, of each family. One DNS answer has up to 4,000: connections that are refused
+ * took 0.6 s of CPU time a call.
+ */
+const ADDRESSES_MAX = 8;
+
 const LOOPBACK = ['127.0.0.1', '::1'];
 const HINT = 'WEBHOOK_ALLOW_NETWORKS opens networks for development';
 
@@ -91,7 +97,11 @@ export const createEgressPolicy = (options: EgressOptions): EgressPolicy => {
   const lookup: LookupFunction = (hostname, lookupOptions, done) => {
     lookUpAll(hostname, { ...lookupOptions, all: true }, (error, addresses) => {
       if (error !== null) return done(error, []);
-      const allowed = addresses.filter(({ address }) => !isForbidden(address));
+      const byFamily = Map.groupBy(
+        addresses.filter(({ address }) => !isForbidden(address)),
+        ({ family }) => family,
+      );
+      const allowed = [...byFamily.values()].flatMap((ofFamily) => ofFamily.slice(0, ADDRESSES_MAX));
       const [first] = allowed;
       if (first === undefined) {
         const none = new Error(`no address of ${hostname} is allowed`);

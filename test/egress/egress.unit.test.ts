@@ -1,3 +1,4 @@
+import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { expect, test } from 'vitest';
 import { createEgressPolicy } from '#src/egress/egress.ts';
@@ -153,6 +154,24 @@ test.each(FORBIDDEN_HOSTS)('nothing is dialled for %s', async (host) => {
   const scheme = host.length % 2 === 0 ? 'http' : 'https';
   const error = await errorOf(askDetail(aClient({ egress: strict }), `${scheme}://${host}:9/`));
   expect(error.code).toBe('forbidden_address');
+});
+
+test('of a name of thousands of addresses a call tries a few of each family', async () => {
+  const many = ['127.0.0.', 'fd00::'].flatMap((network, index) =>
+    Array.from({ length: 200 }, (_, host) => ({
+      address: `${network}${host + 1}`,
+      family: index === 0 ? 4 : 6,
+    })),
+  );
+  const policy = createEgressPolicy({
+    allowHttp: true,
+    allowNetworks: ['127.0.0.0/8', 'fd00::/8'],
+    resolve: (_name, _options, found) => found(null, many),
+  });
+  const tried = await new Promise<LookupAddress[]>((done) => {
+    policy.lookup('many.example', { all: true }, (_error, addresses) => done(addresses as LookupAddress[]));
+  });
+  expect(tried).toEqual([...many.slice(0, 8), ...many.slice(200, 208)]);
 });
 
 test('localhost, by name and in both families, is reached when it is allowed', async () => {
