@@ -134,7 +134,7 @@ export const storedPage = async (
     isHeld ? null : answered,
   ];
   const happened = entries.length === 0 ? null : timelineCard(timeline, null, true);
-  // What is held or unnamed has no button that pulls it.
+  // The schedule names the button that pulls the game, which one that is held or unnamed lacks.
   const isPulled = application?.status === 'active' && !isHeld && unnamed === null;
   const title = nameOr(game.game_name.trim(), id);
   return {

@@ -7,7 +7,7 @@ const SEEN = /([0-9a-f-]{36}):([0-9a-f]{64})/g;
 /** Bytes of one picture: id, hash, an encoded colon, a space. */
 export const SEEN_PICTURE_MAX_BYTES = 36 + 64 + 3 + 1;
 
-/** Each picture that has bytes, once. */
+/** Each picture that has bytes, once. The hash of one that is too large is a single byte (`refresh.ts`), and is padded. */
 export const formatSeenPictures = (shown: readonly (PictureView | undefined)[]): string =>
   [...new Set(shown)]
     .flatMap((picture) => {
