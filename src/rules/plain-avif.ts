@@ -142,6 +142,9 @@ const checkPlain = (bytes: Buffer): boolean => {
   const colours = properties.filter(({ type }) => type === 'colr').map(({ data }) => data.readUInt32BE());
   if (!all(properties, PROPERTIES) || !properties.every(isPlainProperty)) return false;
   if (new Set(colours).size < colours.length) return false;
+  // A transparency of another size: libvips fits it, Chromium shows nothing.
+  const sizes = properties.filter(({ type }) => type === 'ispe').map(({ data }) => data.toString('hex'));
+  if (new Set(sizes).size > 1) return false;
 
   const hasReferences = meta.some(({ type }) => type === 'iref');
   const iref = hasReferences ? only(meta, 'iref') : Buffer.alloc(FULL_BOX_BYTES);

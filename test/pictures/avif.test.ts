@@ -114,11 +114,8 @@ const inLight = ({ data, properties }: Item): Item => {
 test('an AVIF of several frames, pictures or layers is not shown, nor one that is cropped or turned', async () => {
   const [red, green] = [await itemOf(RED), await itemOf(GREEN)];
   const withProperty = (...more: Buffer[]) => avif([{ ...red, properties: [...red.properties, ...more] }]);
-  const withAlpha = (name: string) =>
-    avif(
-      [red, { ...green, properties: [...green.properties, auxiliary(name)] }],
-      [box('auxl', uint16(2, 1, 1))],
-    );
+  const withAlpha = (name: string, { data, properties }: Item = green) =>
+    avif([red, { data, properties: [...properties, auxiliary(name)] }], [box('auxl', uint16(2, 1, 1))]);
   expect(await decode(avif([red]))).toBe(1);
   expect(await decode(withAlpha(ALPHA))).toBe(1);
   const grid = { type: 'grid', data: concat(bytes(0, 0, 0, 0), uint16(SIDE, SIDE)), properties: [] };
@@ -140,6 +137,7 @@ test('an AVIF of several frames, pictures or layers is not shown, nor one that i
     unnamed: avif([await unnamed()]),
     colours: withProperty(nclx(13), nclx(13)),
     transparency: withAlpha('avc:2015:auxid:1'),
+    smallTransparency: withAlpha(ALPHA, await itemOf('#ffffff', SIDE / 2)),
     turned: turned(red, green),
     film: concat(avif([red]), box('moov')),
     rest: concat(avif([red]), uint32(7)),
