@@ -122,7 +122,10 @@ export const createEgressPolicy = (options: EgressOptions): EgressPolicy => {
     if (addresses.length === 0) return [`${host} does not resolve to any address from here`];
     return addresses
       .filter(({ address }) => isForbidden(address))
-      .map(({ address }) => `${host} resolves to ${address}, which is refused: it is not public; ${HINT}`);
+      .map(
+        ({ address }) =>
+          `${host} resolves to ${address}, which is refused: it is not public, or is denied; ${HINT}`,
+      );
   };
 
   return { checkUrl, lookup, proxy, explain };

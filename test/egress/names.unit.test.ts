@@ -60,7 +60,7 @@ test('registration warns of names that resolve to nothing, or to what is never d
   expect(await explain('https://good.example/')).toEqual([]);
   expect(await explain('https://8.8.8.8/')).toEqual([]);
   expect(await explain('https://inside.example./')).toEqual([
-    'inside.example resolves to 10.0.0.7, which is refused: it is not public; WEBHOOK_ALLOW_NETWORKS opens networks for development',
+    'inside.example resolves to 10.0.0.7, which is refused: it is not public, or is denied; WEBHOOK_ALLOW_NETWORKS opens networks for development',
   ]);
   expect(await explain('https://mixed.example/')).toEqual([expect.stringContaining('::ffff:127.0.0.1')]);
   expect(await explain('https://gone.example/')).toEqual([
