@@ -64,7 +64,7 @@ export type NewDecision = {
   text: string | null;
   note: string | null;
   batch_id: string | null;
-  /** The appeal that it overturned. */
+  /** The appeal by which it overturned a rejection. */
   appeal_id?: number;
 };
 

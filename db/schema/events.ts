@@ -39,7 +39,7 @@ export type EventData = {
 export const eventPositions = pgSequence('event_positions');
 
 /**
- * The outbox: one row for each change of a game's status, message, upheld appeal and test of an address, written by
+ * The outbox: one row for each change of a game's status, message, refused appeal and test of an address, written by
  * `send_event` or `send_test_event` in the transaction of the change. Transactions commit in any order, so the order of
  * readers is `position`, which is assigned after the commit (`placeEvents`). No foreign key to `games`, because no process
  * deletes a game.

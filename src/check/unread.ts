@@ -1,4 +1,4 @@
-/** What a response was that has no JSON: how it begins, or where it redirects to. */
+/** Describes a response that has no JSON: how it begins, or where it redirects to. */
 import { quote } from '#src/check/quote.ts';
 import type { Operation } from '#src/contract/words.ts';
 import type { CallErrorCode } from '#src/egress/errors.ts';

@@ -20,7 +20,7 @@ export const REVIEW_PRIORITIES = ['high', 'normal', 'low'] as const;
 /** What is written in the thread of a game: by operators for operators, for its developer, and by its developer. */
 export const MESSAGE_KINDS = ['note', 'message', 'answer'] as const;
 
-/** How an appeal ends. `void`: another decision was made, because the content of the game had changed. */
+/** How an appeal ends: its rejection is upheld or overturned. `void`: another decision was made, because the content had changed. */
 export const APPEAL_OUTCOMES = ['upheld', 'overturned', 'void'] as const;
 export type AppealOutcome = (typeof APPEAL_OUTCOMES)[number];
 
@@ -105,7 +105,7 @@ export type PassObstacle = 'held' | 'needs_verdict';
 /** `application_game_id` of a failure that belongs to no game. */
 export const NO_GAME = '';
 
-/** What an application receives about its games: each change of a game's status, messages, and appeals that were upheld. */
+/** What an application receives about its games: each change of a game's status, messages, and appeals that were refused. */
 export const GAME_EVENT_TYPES = [
   'game.passed',
   'game.rejected',

@@ -56,7 +56,7 @@ const REQUESTED_BY = column<ListedApproval>({
 });
 const APPROVED_BY = column<ListedApproval>({ key: 'approved_by', title: 'Second person' });
 const REASON = column<ListedApproval>({ key: 'reason' });
-const ASKED = column<ListedApproval>({
+const REQUESTED = column<ListedApproval>({
   key: 'requested',
   kind: 'time',
   value: (row) => row.requested_at,
@@ -124,7 +124,7 @@ export const kycRequestList = defineList({
   right: 'kyc',
   columns: [
     ID,
-    ASKED,
+    REQUESTED,
     {
       key: 'application_id',
       title: 'Developer',

@@ -76,7 +76,7 @@ export const batchList = defineList({
     note: z.string().nullable(),
     batch_id: z.guid(),
     carried_over_from: z.int().nullable(),
-    appeal_id: z.int().nullable().describe('The appeal that it overturned.'),
+    appeal_id: z.int().nullable().describe('The appeal by which it overturned a rejection.'),
     waiting_since: time.nullable(),
     decided_at: time,
     undone_at: time.nullable(),

@@ -114,8 +114,8 @@ export const decide = async (
   await lockGames(tx, game_ids);
   const before = await readDecidableGames(tx, game_ids);
   const moved = await findMovedPictures(tx, seen);
-  const isHeldUp = keepsPictures && decision.audit_status === 'passed';
-  const fetching = isHeldUp ? await findFetchingGames(tx, game_ids) : new Set();
+  const needsPictures = keepsPictures && decision.audit_status === 'passed';
+  const fetching = needsPictures ? await findFetchingGames(tx, game_ids) : new Set();
   const judged = seen.map(({ game_id, revision }) => {
     const found = { revision, hasPictureMoved: moved.has(game_id), isFetching: fetching.has(game_id) };
     return {

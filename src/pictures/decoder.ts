@@ -17,7 +17,7 @@ import { PICTURE_BOUNDS } from '#src/rules/pictures.ts';
 export type Decoder = {
   /**
    * Decodes one picture after another. Never rejects.
-   * @param spend gets the milliseconds that the picture has cost: of CPU, or the most that a process may take, of each that it ended
+   * @param spend gets the cost of the picture in milliseconds: its CPU time, or `decodeMs` for each process that it ended
    */
   decode: (request: DecodeRequest, spend?: (ms: number) => void) => Promise<Decoded>;
   /**

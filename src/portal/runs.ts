@@ -109,7 +109,7 @@ export const addPortalRuns = (portal: FastifyInstance, options: ConsoleOptions):
     const trouble = [...unread, ...suspectProblem(suspect, reading, contact)].map(problemBanner);
     const isNew = runs.rows.length === 0 && Object.keys(runs.typed).length === 0;
     const nothingFailed = isNew || trouble.length > 0 ? null : noFailures(reading);
-    // What is in trouble or new has the button that reads the list.
+    // The cards of trouble, and of no run yet, have the button that reads the list.
     const isCalm = trouble.length === 0 && !isNew && !isReading;
     const readAgain = isCalm ? READ_AND_CHECK : linkButton(CHECKS, isReading ? '' : ' primary');
     const steps = unread.length === 0 ? readAgain : null;

@@ -32,7 +32,7 @@ const sealingKeys =
     return { records: [], tokens };
   };
 
-/** Opens what the operator API works with, by its own database role. It has no keys. */
+/** Opens what the operator API works with, by its own database role. */
 const openOperatorPlatform = (
   config: Config,
   databaseUrl: string,

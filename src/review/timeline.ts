@@ -108,7 +108,7 @@ const listEntries = (
   }
   for (const { opened_at, outcome, decided_at, decided_by: by } of events?.appeals ?? []) {
     add(opened_at, { kind: 'appealed', text: 'The rejection was appealed.' });
-    // An appeal that is overturned is a decision.
+    // A rejection that is overturned has a decision.
     if (outcome === 'upheld')
       add(decided_at, { kind: 'upheld', text: 'The appeal was decided: the game stays rejected.', by });
   }

@@ -31,7 +31,7 @@ function* chunksOf(png: Buffer): Generator<Part, void, void> {
 
 /** The accepted gamma of a PNG, times 100,000. sRGB has 45,455, old Macs 55,556. With 100,000, dark parts can be hidden. */
 const GAMMA = { min: 40_000, max: 60_000 };
-/** The white of sRGB in the plane of colours, and the largest accepted distance. */
+/** The chromaticity of sRGB's white, and the largest accepted distance. */
 const WHITE = { x: 0.3127, y: 0.329, near: 0.1 };
 
 /** Do these primaries make other colours than those of sRGB? */

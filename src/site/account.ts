@@ -107,7 +107,7 @@ const sessionsPart = (sessions: readonly OwnSession[]): SafeHtml => {
   return tableSection('Your sessions', sessions, columns, { empty: '', stacked: true, aside });
 };
 
-/** Adds the page and its two forms, for every operator who is signed in. */
+/** Adds the page and its forms, for every operator who is signed in. */
 export const addAccount = (app: FastifyInstance, options: SiteOptions): void => {
   const signedIn = { config: { right: 'signed_in' } } as const;
   const warn = createLimitedLog();

@@ -12,7 +12,7 @@ const KINDS: Record<ThreadEntry['kind'], readonly [word: string, tone: string]> 
   overturned: ['rejection overturned', 'good'],
 };
 
-/** What the developer writes before a reviewer has asked is no answer. */
+/** Before the first message of a reviewer, the developer answers nothing. */
 const kindOf = ({ kind }: ThreadEntry, before: readonly ThreadEntry[]): ThreadEntry['kind'] =>
   kind === 'answer' && !before.some((each) => each.kind === 'message') ? 'message' : kind;
 

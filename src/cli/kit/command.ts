@@ -10,7 +10,7 @@ export type Json = { json?: true };
 type Result = Promise<ExitCode | undefined> | Promise<void>;
 
 export type Help = {
-  /** One line. Commands of the first level have theirs in catalogue.ts. */
+  /** One line. Commands of the first level have theirs in src/cli/program.ts. */
   summary?: string;
   details?: string;
   /** Printed after the help, one a line. */
