@@ -41,9 +41,9 @@ const isPowerOfTwo = (page_num: number): boolean => page_num > 2 && Number.isInt
 
 /**
  * The games of this page that earlier pages of the run named. The page before is always compared, because games shift
- * by a few while they are listed. Of the first 64 pages, all before are compared when the rows exceed `total` or this
- * page repeats the one before; and at pages 4, 8, 16 and so on, for a list that starts again while its `total` is too
- * large.
+ * by a few while they are listed. Of the first 64 pages, all before are compared when the rows exceed `total`, or the page
+ * before is unread or repeated whole; and at pages 4, 8, 16 and so on, for a list that starts again while its `total` is
+ * too large.
  */
 const findNamedBefore = async (
   sql: Database,

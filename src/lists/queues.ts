@@ -33,7 +33,7 @@ export type QueueItem = Record<(typeof STATES)[number], number> & {
 /** Characters of the error of a job. Ours are shorter; others may write to Redis. */
 const ERROR_SHOWN = 200;
 
-/** Bytes of the ids of failed jobs. The 5,000 that a queue keeps take 1 MB; Redis does not send one of 8 MB. */
+/** Bytes of the ids of failed jobs. The 5,000 that a queue keeps take 1 MB; reading an id of 8 MB ends the connection. */
 const FAILED_BYTES_MAX = 4_000_000;
 
 const countJobs = async (queue: Queue, { isTooLarge }: Producer): Promise<Omit<QueueItem, 'name'>> => {

@@ -88,7 +88,8 @@ const openInstallationKey = async (home: string): Promise<KeyProvider | undefine
  * With DATABASE_URL and without ENCRYPTION_KEYS there is no key for records, because one machine of a fleet, or a
  * container, must not have the only one.
  * @param options.home CATALOGUE_HOME
- * @throws UsageError when ENCRYPTION_KEYS is malformed; a missing or wrong key fails when it is used
+ * @throws UsageError when ENCRYPTION_KEYS or the file of the installation key is malformed; a missing or wrong key fails
+ * when it is used
  */
 export const openKeyRing = async (options: {
   encryptionKeys: string | undefined;
