@@ -89,7 +89,7 @@ export const explainCondition = (row: ApplicationItem): string => {
   return parts.filter((part) => part !== null).join('; ');
 };
 
-/** The same without times, with codes in words. */
+/** The one reason that explains the condition, with codes in words. */
 export const explainTrouble = (row: ApplicationItem): string => {
   const pause = row.suspect_run === null ? explainPause(row) : null;
   return spellKinds(pause ?? lastReason(row) ?? '');

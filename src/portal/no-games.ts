@@ -22,7 +22,7 @@ const findTrouble = async (
 
 const SEE_FAILURES = { url: '/portal/runs', act: 'See the failures' };
 
-/** What the developer of an application without a game reads. The banner above says that it is paused. */
+/** What the developer of an application without a game reads. If it is paused, the banner above says so. */
 export const showNone = async (
   sources: Sources,
   application_id: string,

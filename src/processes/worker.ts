@@ -73,8 +73,8 @@ const logRuns = (logger: Logger): (() => void) => {
 };
 
 /**
- * Starts a worker: the jobs of every queue, the liveness check, and two chores, the reconciler and the urgent jobs. Every
- * worker tries both; at any time, at most one worker of the fleet does each.
+ * Starts a worker: the jobs of every queue, the liveness check, and three chores. Every worker tries the reconciler and the
+ * urgent jobs, of which at most one worker of the fleet does each at any time; every worker ends overdue sessions.
  * Waits until the queue is reachable. A stuck worker ends its process with exit code 1, so that its supervisor restarts it.
  */
 export const startWorker = async (
@@ -145,7 +145,7 @@ export const startWorker = async (
       () => {},
     );
   });
-  // Both chores use their own connections to the queues. These connections fail when Redis is silent, so that a pass
+  // The first two chores use their own connections to the queues. These connections fail when Redis is silent, so that a pass
   // ends; and the chores do not delay the worker's commands.
   const queues = started.use(openQueues(config, databaseUrl, 'producer', () => {}));
   const chores = new AbortController();

@@ -44,8 +44,9 @@ const readBlock = (bytes: Buffer, at: number): Block => {
 };
 
 /**
- * Do programs turn a picture alike, and give it one shape? They do if it is a JPEG whose Exif has one orientation, which is
- * one number. For other types only some programs apply Exif, and odd forms of it are read in different ways.
+ * Do programs turn a picture alike, and give it one shape? They do if nothing turns it, or it is a JPEG whose Exif has one
+ * orientation, which is one number. For other types only some programs apply Exif, and odd forms of it are read in
+ * different ways.
  * @param applied the orientation that the decoder applies
  */
 export const isPlainOrientation = (
