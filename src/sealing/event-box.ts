@@ -13,12 +13,14 @@ import type { Queryable } from '#db/client.ts';
 import { findEventBox, findEventBoxKey, insertEventBox } from '#db/queries/kyc.ts';
 import { KeyError } from '#src/sealing/errors.ts';
 import { type KeyProvider, type KeyRing, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
-import { openValue, type SealedRecord, sealValue } from '#src/sealing/sealed-value.ts';
+import { nameRecord, openValue, type SealedRecord, sealValue } from '#src/sealing/sealed-value.ts';
 
 /** No entry of ENCRYPTION_KEYS has this id. */
 const KEY_ID = 'box:events';
 const BOX: SealedRecord = { table: 'kyc_keys', record_id: 'events' };
 const CAPSULE_BYTES = 32;
+/** The tables of event secrets. */
+const EVENT_TABLES = ['event_webhooks', 'event_subscriptions'];
 
 const placeOf = (record: SealedRecord) => ({ ...record, column: 'data_key' });
 
@@ -64,6 +66,9 @@ export const withEventBox = (sql: Queryable, keys: KeyRing): KeyRing => {
       throw new KeyError('no_key', 'A process that has keys seals by them.');
     },
     unwrap: async (wrapped, record) => {
+      // Who has the public key alone, as the database has it, could forge any other record.
+      if (!EVENT_TABLES.includes(record.table))
+        throw new KeyError('unknown_key', `The ${nameRecord(record)} is sealed under ${KEY_ID}.`);
       const wraps = (await findEventBox(sql)) ?? [];
       const key = Buffer.from(await unwrapDataKey(keys.records, wraps, BOX));
       const privateKey = createPrivateKey({ key, format: 'raw-private', asymmetricKeyType: 'x25519' });

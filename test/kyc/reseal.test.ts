@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Database } from '#db/client.ts';
 import {
@@ -7,9 +8,10 @@ import {
   updateApplication,
 } from '#db/queries/applications.ts';
 import { findKycRecord, findKycState, type KycRecordRow } from '#db/queries/kyc.ts';
-import { openKycRecord } from '#src/kyc/record.ts';
+import { kycRecord, openKycRecord } from '#src/kyc/record.ts';
 import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';
-import type { KeyProvider } from '#src/sealing/key-provider.ts';
+import { createEventBox, readSealingRing } from '#src/sealing/event-box.ts';
+import { type KeyProvider, wrapDataKey } from '#src/sealing/key-provider.ts';
 import { runCli } from '#test/support/cli.ts';
 import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
 import { aHome, keyErrorOf, keysText, PLANTED, ringOf, store } from '#test/support/kyc.ts';
@@ -190,6 +192,23 @@ describe('reseal', () => {
     const wrong = ringOf(['k9'], 'home-dddddddd');
     expect((await keyErrorOf(() => reseal(sql, wrong, { signal: live }))).code).toBe('unknown_key');
     expect(await tokens()).toEqual(before);
+  });
+
+  it('wraps no record that somebody without a key sealed to the public key of event secrets', async () => {
+    const keys = ringOf(['k8', 'k7']);
+    await createEventBox(sql, keys);
+    await sql`delete from kyc_records`;
+    await addApplication(sql, 'forged', {}, keys);
+    await store(sql, keys, 'forged', PLANTED);
+    const { record_id } = (await findKycRecord(sql, 'forged')) as KycRecordRow;
+    const { tokens } = await readSealingRing(sql);
+    const wraps = await wrapDataKey(tokens, randomBytes(32), kycRecord('forged', record_id));
+    await sql`update kyc_records set data_keys = ${sql.json(wraps)}`;
+    const { failed } = await reseal(sql, keys, { signal: live });
+    expect(failed).toContainEqual({
+      ...{ table: 'kyc_records', id: record_id, application_id: 'forged' },
+      code: 'unknown_key',
+    });
   });
 
   it('stops when it is aborted, and says how to continue', async () => {
