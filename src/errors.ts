@@ -1,4 +1,4 @@
-import { findServerFault } from '#src/server-faults.ts';
+import { explainServerFault, findServerFault } from '#src/server-faults.ts';
 
 /** Exit codes of the CLI. */
 export const EXIT = {
@@ -91,6 +91,12 @@ export const safeMessage = (error: Error): string => {
   const { code } = error as { code?: unknown };
   if (isUnreachable(error)) return `Postgres, Redis or a service of the platform is unreachable (${code})`;
   return typeof code === 'string' && /^[A-Z0-9_]{2,40}$/.test(code) ? `${error.name} ${code}` : error.name;
+};
+
+/** In sentences without secrets: what is wrong with Postgres or Redis and what to do, or the message of another error. */
+export const explainThrown = (thrown: unknown): string => {
+  const error = coerceError(thrown);
+  return explainServerFault(error) ?? `${safeMessage(error)}.`;
 };
 
 /** Codes of the Postgres and Redis drivers, and of sockets, when a server is unreachable. */

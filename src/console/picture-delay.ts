@@ -1,6 +1,7 @@
 /** Explains why requested pictures do not arrive, from the queue of the media process. */
 import type { Job, Queue } from 'bullmq';
 import pTimeout from 'p-timeout';
+import { explainThrown } from '#src/errors.ts';
 import { fetchPictures } from '#src/ingest/specs.ts';
 import { timeOf } from '#src/lib/utc.ts';
 import type { Producer } from '#src/queue/producer.ts';
@@ -8,11 +9,13 @@ import { clock, html, type SafeHtml } from '#src/site/html.ts';
 
 /** A page waits for the queue at most this long. */
 const QUEUE_WAIT_MS = 1_000;
+const LATE = `it did not answer within ${QUEUE_WAIT_MS / 1_000} s. Reload this page when it does.`;
 /** A job that is older is late. */
 const LATE_MS = 5 * 60_000;
 
 export type PictureDelay =
-  | { cause: 'queue_unreachable' | 'queue_paused' }
+  | { cause: 'queue_paused' }
+  | { cause: 'queue_unreadable'; fault: string }
   /** The oldest job waits: no process takes jobs, or they are behind. Or it began and has not ended. */
   | { cause: 'not_taken' | 'behind' | 'not_finished'; since: Date };
 
@@ -60,8 +63,8 @@ Its media process may have been killed. ${START}`;
     case 'queue_paused':
       return html`The queue of picture jobs is paused. An administrator can resume it:
 <a href="/queues/queue/${fetchPictures.name}">${fetchPictures.name}</a>`;
-    case 'queue_unreachable':
-      return html`The queue does not answer, so pictures are not requested. Reload this page when it does.`;
+    case 'queue_unreadable':
+      return html`Pictures are not requested, because their queue cannot be read: ${delay.fault}`;
   }
 };
 
@@ -71,6 +74,7 @@ export const delayNotice = (delay: PictureDelay | null): SafeHtml | null =>
 
 /** Reads whether picture jobs are late, and why. @returns null if they are not */
 export const readPictureDelay = (producer: Producer): Promise<PictureDelay | null> =>
-  pTimeout(readQueue(producer), { milliseconds: QUEUE_WAIT_MS }).catch(() => ({
-    cause: 'queue_unreachable',
-  }));
+  pTimeout(readQueue(producer), {
+    milliseconds: QUEUE_WAIT_MS,
+    fallback: (): PictureDelay => ({ cause: 'queue_unreadable', fault: LATE }),
+  }).catch((thrown: unknown) => ({ cause: 'queue_unreadable', fault: explainThrown(thrown) }));

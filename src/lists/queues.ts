@@ -10,6 +10,7 @@ import { timeOf } from '#src/lib/utc.ts';
 import { countColumn } from '#src/lists/columns.ts';
 import { defineList } from '#src/lists/list.ts';
 import type { Producer } from '#src/queue/producer.ts';
+import { findServerFault } from '#src/server-faults.ts';
 
 const STATES = [
   'waiting',
@@ -62,10 +63,16 @@ const explainUnreadable = (why: string) => ({
   last_failed_at: null,
 });
 
+/** Is a job or a key of the queue not ours? Other faults are those of the server, so of every queue. */
+const isForeign = (error: Error): boolean =>
+  isUnreadableJob(error) ||
+  (error.name === 'ReplyError' &&
+    (error.message.startsWith('WRONGTYPE') || findServerFault(error) === undefined));
+
 /** Describes a queue that cannot be read, because another program wrote its keys or jobs. The other queues are shown. */
 const describeUnreadable = (thrown: unknown): Omit<QueueItem, 'name'> => {
   const error = coerceError(thrown);
-  if (error.name !== 'ReplyError' && !isUnreadableJob(error)) throw error;
+  if (!isForeign(error)) throw error;
   return { ...countsOf({}), paused: false, ...explainUnreadable(safeMessage(error)) };
 };
 

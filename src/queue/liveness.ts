@@ -2,12 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
 import pTimeout from 'p-timeout';
 import type { Logger } from 'pino';
-import { coerceError, safeMessage } from '#src/errors.ts';
+import { explainThrown } from '#src/errors.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import type { Load, Runner } from '#src/queue/runner.ts';
 import type { TrustedClock } from '#src/queue/trusted-clock.ts';
-import { explainServerFault } from '#src/server-faults.ts';
 
 const CHECK_MS = 10_000;
 /** Longer than two checks, so that a single failed check does not end readiness. */
@@ -76,8 +75,7 @@ export const startLiveness = (options: Options): Liveness => {
     };
     const queues = await pTimeout(readQueues(), { milliseconds: CHECK_TIMEOUT_MS, fallback }).catch(
       (thrown: unknown) => {
-        const error = coerceError(thrown);
-        failure = explainServerFault(error) ?? safeMessage(error);
+        failure = explainThrown(thrown);
         return undefined;
       },
     );

@@ -30,11 +30,15 @@ export type TestConsole = TestSite;
 /** Starts a console with its own rights on a free port, over queues of its own in Redis, or in this database. */
 export const startTestConsole = async (
   { databaseUrl }: { databaseUrl: string },
-  options: Partial<ConsoleOptions> & { prefix?: string } = {},
+  options: Partial<ConsoleOptions> & { prefix?: string; redisUrl?: string } = {},
 ): Promise<TestConsole> => {
-  const { prefix = `console-${randomUUID()}`, ...given } = options;
+  const {
+    prefix = `console-${randomUUID()}`,
+    redisUrl = inject('redisUrl') ?? undefined,
+    ...given
+  } = options;
   const sql = openAs('console', databaseUrl);
-  const place = { sql, databaseUrl, redisUrl: inject('redisUrl') ?? undefined, prefix };
+  const place = { sql, databaseUrl, redisUrl, prefix };
   const site = await serveSite(place, (each) => buildConsole({ ...each, ...given }));
   return { ...site, stop: () => site.stop().then(() => sql.end({ timeout: 1 })) };
 };

@@ -200,7 +200,7 @@ ${laneStat('Changed games', '/review?lane=changed', { ...lanes.changed, overdue:
 ${laneStat('Appeals to decide', '/review/appeals', { games: open, due: appeal?.due ?? null, overdue: overdue.appeals })}
 ${stat('In trouble', number(trouble.length), { url: IN_TROUBLE, note: more, tone })}
 </div>
-${delay?.cause === 'queue_unreachable' ? null : delayNotice(delay)}
+${delay?.cause === 'queue_unreadable' ? null : delayNotice(delay)}
 <div class="columns tables">${troubleSection(trouble.slice(0, TROUBLE_SHOWN), isFirstDay)}${failureSection(failures, isFirstDay)}</div>
 ${listSection('Live without a verdict on the developer', unverifiedList, unverified, { linkTo })}
 ${listSection('Waiting for a second person', runRequestList, requests, { linkTo })}

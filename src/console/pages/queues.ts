@@ -4,6 +4,7 @@ import pTimeout from 'p-timeout';
 import { z } from 'zod';
 import { linkTo } from '#src/console/links.ts';
 import { hasRight } from '#src/contract/roles.ts';
+import { explainThrown } from '#src/errors.ts';
 import { jobSpecs, mediaSpecs, workerSpecs } from '#src/ingest/specs.ts';
 import { explainOtherQueue, type QueueItem, queueList, workerList } from '#src/lists/queues.ts';
 import { readFirst, type Sources } from '#src/lists/read.ts';
@@ -20,9 +21,14 @@ const QUEUES_MAX = 100;
 const WORKERS_MAX = 200;
 const WAIT_MS = 2_000;
 
-/** The state of each queue; null if the queues do not answer in time. */
-export const readQueues = (sources: Sources): Promise<QueueItem[] | null> =>
-  pTimeout(readFirst(queueList, sources, {}, QUEUES_MAX), { milliseconds: WAIT_MS }).catch(() => null);
+const LATE = `they did not answer within ${WAIT_MS / 1_000} s.`;
+
+/** The state of each queue, or why it cannot be read. */
+export const readQueues = (sources: Sources): Promise<QueueItem[] | string> =>
+  pTimeout(readFirst(queueList, sources, {}, QUEUES_MAX), {
+    milliseconds: WAIT_MS,
+    fallback: () => LATE,
+  }).catch(explainThrown);
 
 const act = (name: string, label: string, queue: string): SafeHtml =>
   action(HERE, html`${label}<span class="hidden"> ${queue}</span>`, {
@@ -49,7 +55,7 @@ const NO_WORKER_HERE = html`<p class="notice bad">${NONE_RUNS}<br>
  * One sentence, unless a queue is paused or has failed jobs; those are then listed. Nothing more while the notice says that
  * no worker runs.
  */
-export const queueSummary = (queues: readonly QueueItem[] | null, workers: number): SafeHtml | null => {
+export const queueSummary = (queues: readonly QueueItem[] | string, workers: number): SafeHtml | null => {
   const running =
     workers === 0
       ? null
@@ -57,7 +63,7 @@ export const queueSummary = (queues: readonly QueueItem[] | null, workers: numbe
   const aside = html`<span>${running}<a href="/queues">All queues</a></span>`;
   const said = (sentence: string): SafeHtml =>
     section('Queues', html`<p class="body soft">${sentence}</p>`, { aside });
-  if (queues === null) return said(`The queues did not answer within ${WAIT_MS / 1_000} s.`);
+  if (typeof queues === 'string') return said(`The queues cannot be read: ${queues}`);
   const troubled = queues.filter(({ paused, failed }) => paused || failed > 0);
   if (troubled.length > 0)
     return section('Queues', listTable(queueList, troubled, { linkTo, cells: { queue: toBoard } }), {
@@ -79,9 +85,9 @@ const stateWithoutWorker = ({ name, paused }: QueueItem): SafeHtml | null => {
 
 type Shown = { hasWorker: boolean; mayManage: boolean };
 
-const queueSection = (queues: readonly QueueItem[] | null, { hasWorker, mayManage }: Shown): SafeHtml => {
-  if (queues === null) {
-    const sentence = `Counting the queues took longer than ${WAIT_MS / 1_000} s. Workers go on when the queues answer.`;
+const queueSection = (queues: readonly QueueItem[] | string, { hasWorker, mayManage }: Shown): SafeHtml => {
+  if (typeof queues === 'string') {
+    const sentence = `The queues cannot be read: ${queues} Workers go on when they can read them.`;
     return section('Jobs by queue', html`<div class="empty"><p>${sentence}</p></div>`);
   }
   const more = mayManage ? [{ head: 'Change', cell: actsOf }] : [];
@@ -99,7 +105,7 @@ export const addQueuePage = (app: FastifyInstance, options: ConsoleOptions): voi
       readQueues(sources),
       readFirst(workerList, sources, {}, WORKERS_MAX),
     ]);
-    const problem = queues === null ? undefined : await explainOtherQueue(options.sql, queues);
+    const problem = typeof queues === 'string' ? undefined : await explainOtherQueue(options.sql, queues);
     const warning = problem === undefined ? null : html`<p class="notice warn">${problem}</p>`;
     const mayManage = hasRight(operatorOf(request).roles, 'manage_queues');
     const hasWorker = workers.length > 0;
