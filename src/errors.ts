@@ -121,3 +121,9 @@ export const isUnreachable = (error: Error): boolean => UNREACHABLE.has((error a
 /** Is this the error of a job whose data or options are not JSON of ours, because another program wrote it? */
 export const isUnreadableJob = (error: unknown): boolean =>
   error instanceof SyntaxError || error instanceof TypeError;
+
+/** Is this the error of one queue, because another program wrote its jobs or keys? Other faults of Redis are of all queues. */
+export const isOfAnotherProgram = (error: Error): boolean =>
+  isUnreadableJob(error) ||
+  (error.name === 'ReplyError' &&
+    (error.message.startsWith('WRONGTYPE') || findServerFault(error) === undefined));

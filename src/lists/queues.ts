@@ -5,12 +5,11 @@ import type { Listed, ListPage } from '#db/queries/list-page.ts';
 import { areTicksDue, listWorkerPage, listWorkerQueues } from '#db/queries/workers.ts';
 import { counts, time } from '#src/contract/documents.ts';
 import { explainWorkerQueues } from '#src/contract/worker-queues.ts';
-import { coerceError, isUnreadableJob, safeMessage } from '#src/errors.ts';
+import { coerceError, isOfAnotherProgram, safeMessage } from '#src/errors.ts';
 import { timeOf } from '#src/lib/utc.ts';
 import { countColumn } from '#src/lists/columns.ts';
 import { defineList } from '#src/lists/list.ts';
 import type { Producer } from '#src/queue/producer.ts';
-import { findServerFault } from '#src/server-faults.ts';
 
 const STATES = [
   'waiting',
@@ -63,16 +62,10 @@ const explainUnreadable = (why: string) => ({
   last_failed_at: null,
 });
 
-/** Is a job or a key of the queue not ours? Other faults are those of the server, so of every queue. */
-const isForeign = (error: Error): boolean =>
-  isUnreadableJob(error) ||
-  (error.name === 'ReplyError' &&
-    (error.message.startsWith('WRONGTYPE') || findServerFault(error) === undefined));
-
 /** Describes a queue that cannot be read, because another program wrote its keys or jobs. The other queues are shown. */
 const describeUnreadable = (thrown: unknown): Omit<QueueItem, 'name'> => {
   const error = coerceError(thrown);
-  if (!isForeign(error)) throw error;
+  if (!isOfAnotherProgram(error)) throw error;
   return { ...countsOf({}), paused: false, ...explainUnreadable(safeMessage(error)) };
 };
 
