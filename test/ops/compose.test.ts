@@ -73,6 +73,7 @@ test('docker-compose.yml passes each variable of .env.example to the services th
   expect(receivers('WEBHOOK_PROXY'), 'its password').toEqual(callers);
   expect(receivers('QUEUE_PREFIX')).toEqual([...ROLES, 'operator']);
   expect(receivers('CONSOLE_URL')).toEqual(['console', 'operator']);
+  expect(receivers('KYC_DESK_URL'), 'links of officers').toEqual(['console', 'kyc-desk', 'operator']);
   // The person at the machine; with an empty value the audit log would name the user of the image.
   expect(services.operator?.environment?.CATALOGUE_OPERATOR).toBe(
     `\${CATALOGUE_OPERATOR:-\${USER:-required}}`,
