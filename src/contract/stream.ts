@@ -54,7 +54,7 @@ const OWN_TYPES: Record<Exclude<StreamType, (typeof GAME_EVENT_TYPES)[number]>, 
   'run.suspect': 'A run would withdraw too many games, and waits for an operator.',
 };
 
-const told = eventSchema.shape.data.shape;
+const eventData = eventSchema.shape.data.shape;
 
 /** One event of the stream: element of data.list[], and the body of a delivery. */
 const streamEventSchema = z
@@ -65,16 +65,16 @@ const streamEventSchema = z
     data: z
       .object({
         application_id: z.string().meta({ examples: ['acme'] }),
-        game_id: told.game_id.optional(),
-        application_game_id: told.application_game_id.optional(),
-        revision: told.revision.optional(),
-        game_name: told.game_name.optional(),
-        audit_status: told.audit_status.optional(),
-        audit_time: told.audit_time.optional(),
-        why: told.why.optional(),
-        reason: told.reason,
-        reason_label: told.reason_label,
-        text: told.text,
+        game_id: eventData.game_id.optional(),
+        application_game_id: eventData.application_game_id.optional(),
+        revision: eventData.revision.optional(),
+        game_name: eventData.game_name.optional(),
+        audit_status: eventData.audit_status.optional(),
+        audit_time: eventData.audit_time.optional(),
+        why: eventData.why.optional(),
+        reason: eventData.reason,
+        reason_label: eventData.reason_label,
+        text: eventData.text,
         state: z
           .enum(KYC_STATES)
           .optional()
