@@ -4,22 +4,14 @@ const [SCREEN_END, IMAGE_BYTES, CONTROL_BYTES] = [13, 10, 4];
 /** Returns the bytes of a colour table; 0 if its flag is not set. */
 const tableBytes = (flags = 0): number => ((flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1));
 
-/** Joins the blocks from `at` to the empty one. */
-const joinBlocks = (gif: Buffer, at: number): Buffer => {
-  const data = Buffer.alloc(gif.length);
-  let [length, block] = [0, at];
-  for (let size = gif[block] ?? 0; size > 0; size = gif[block] ?? 0) {
-    length += gif.copy(data, length, block + 1, block + 1 + size);
-    block += 1 + size;
-  }
-  return data.subarray(0, length);
-};
-
 const [CODES, CODE_BITS_MAX] = [4_096, 12];
 
-/** Reads the codes (LZW) at `at` until they have made this many pixels. @returns the pixels that are left, and the highest number of a colour */
+/**
+ * Reads the codes (LZW) at `at` until they have made this many pixels. It reads the blocks in place and keeps no arrays,
+ * because the largest pictures leave the decoder no memory for more.
+ * @returns the pixels that are left, and the highest number of a colour
+ */
 const readPixels = (gif: Buffer, at: number, pixels: number): { left: number; highest: number } => {
-  const data = joinBlocks(gif, at + 1);
   const colourBits = gif[at] ?? 0;
   const clear = 2 ** colourBits;
   /** Of the pixels that each code makes: how many, the colour of the first, and the highest. */
@@ -27,26 +19,40 @@ const readPixels = (gif: Buffer, at: number, pixels: number): { left: number; hi
   const firsts = Uint8Array.from({ length: CODES }, (_, code) => code);
   const highests = firsts.slice();
   let [bits, next, former, left, highest] = [colourBits + 1, clear + 2, -1, pixels, 0];
-  for (let bit = 0; left > 0 && bit + bits <= 8 * data.length; ) {
-    const byte = bit >> 3;
-    const word = (data[byte] ?? 0) | ((data[byte + 1] ?? 0) << 8) | ((data[byte + 2] ?? 0) << 16);
-    const code = (word >> (bit & 7)) & ((1 << bits) - 1);
-    bit += bits;
-    if (code === clear) {
-      [bits, next, former] = [colourBits + 1, clear + 2, -1];
+  /** Bits that were read and are of no code yet, and how many; the bytes that the block has left. */
+  let [held, heldBits, inBlock] = [0, 0, 0];
+  for (let place = at + 1; left > 0 && place < gif.length; place += 1) {
+    const byte = gif[place] ?? 0;
+    if (inBlock === 0) {
+      if (byte === 0) break;
+      inBlock = byte;
       continue;
     }
-    if (code === clear + 1 || code > next || (former < 0 && code > clear)) break;
-    if (former >= 0 && next < CODES) {
-      lengths[next] = (lengths[former] ?? 0) + 1;
-      firsts[next] = firsts[former] ?? 0;
-      highests[next] = Math.max(highests[former] ?? 0, firsts[code] ?? 0);
-      next += 1;
-      if (next === 1 << bits && bits < CODE_BITS_MAX) bits += 1;
+    inBlock -= 1;
+    held |= byte << heldBits;
+    heldBits += 8;
+    while (left > 0 && heldBits >= bits) {
+      const code = held & ((1 << bits) - 1);
+      held >>= bits;
+      heldBits -= bits;
+      if (code === clear) {
+        bits = colourBits + 1;
+        next = clear + 2;
+        former = -1;
+        continue;
+      }
+      if (code === clear + 1 || code > next || (former < 0 && code > clear)) return { left, highest };
+      if (former >= 0 && next < CODES) {
+        lengths[next] = (lengths[former] ?? 0) + 1;
+        firsts[next] = firsts[former] ?? 0;
+        highests[next] = Math.max(highests[former] ?? 0, firsts[code] ?? 0);
+        next += 1;
+        if (next === 1 << bits && bits < CODE_BITS_MAX) bits += 1;
+      }
+      former = code;
+      left -= lengths[code] ?? 0;
+      highest = Math.max(highest, highests[code] ?? 0);
     }
-    former = code;
-    left -= lengths[code] ?? 0;
-    highest = Math.max(highest, highests[code] ?? 0);
   }
   return { left, highest };
 };

@@ -1,6 +1,7 @@
 /** A GIF whose first frame leaves places without a pixel: they are black for libvips, and in browsers the page behind it. */
 import sharp from 'sharp';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createDecoder } from '#src/pictures/decoder.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { cornerDifference, little, shownColour, useDecoder } from '#test/support/picture-parts.ts';
 
@@ -69,6 +70,28 @@ test('a GIF whose frame has fewer pixels than its size is not shown, unless it s
   for (const codes of [[CLEAR, 0, 0, END], [CLEAR, 0, CLEAR, 0, END, 0], []])
     expect(await decode(row(3, codes))).toBe('ambiguous');
   expect(await decode(row(3, [CLEAR, 0, 0, END], ...TRANSPARENT))).toBe(1);
+});
+
+test('a large GIF whose codes are read is shown: reading them takes no memory that decoding needs', async () => {
+  const side = 5_700;
+  // Eight times: clear, 0, 0.
+  const part = Buffer.from([4, 8, 16, 32, 64, 128, 0, 1, 2]);
+  const block = Buffer.concat([Buffer.from([252]), ...Array<Buffer>(28).fill(part)]);
+  const large = Buffer.concat([
+    Buffer.from('GIF89a'),
+    little(2, side, side),
+    Buffer.from([0x90, 0, 0, ...COLOURS.slice(0, 6), ...TRANSPARENT, 0x2c]),
+    little(2, 0, 0, side, side),
+    Buffer.from([0, 2]),
+    ...Array<Buffer>(41_100).fill(block),
+    Buffer.from([0, 0x3b]),
+  ]);
+  const decoder = createDecoder({ decodeMs: 60_000 });
+  onTestFinished(() => decoder.close());
+  expect(await decoder.decode({ bytes: large, format: 'gif' })).toMatchObject({
+    outcome: 'shown',
+    frames: 1,
+  });
 });
 
 /** A GIF of a red frame, and of a green one behind what libvips takes for the end. */
