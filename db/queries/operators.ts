@@ -41,6 +41,10 @@ export const findLookalike = (sql: Queryable, login: string): Promise<string | u
     )
     select o.login from logins o join logins n using (shape) where n.login = ${login} and o.login <> n.login limit 1`);
 
+/** The roles that an operator gains by a change, but for that of a viewer, who makes and approves no request. */
+export const rolesGained = (roles: readonly Role[], before: readonly Role[]): Role[] =>
+  roles.filter((role) => role !== 'viewer' && !before.includes(role));
+
 /**
  * Sets when the operator begins to count as one of two persons for these roles: after a day.
  * @param atOnce the operator counts now, unless two others who have the role count already

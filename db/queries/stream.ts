@@ -62,13 +62,13 @@ export const readStream = async (
       where w.before < ${limit} and w.position - w.size + coalesce(e.place, 1) > ${after}
       order by position limit ${limit}
     )
-    select s.last, t.position, coalesce(t.event_id, ${eventIdOf(sql)}) as event_id, t.type,
-           coalesce(t.application_id, g.application_id) as application_id, t.game_id, t.revision, t.facts, t.created_at,
+    select s.last, p.position, coalesce(p.event_id, ${eventIdOf(sql)}) as event_id, p.type,
+           coalesce(p.application_id, g.application_id) as application_id, p.game_id, p.revision, p.facts, p.created_at,
            e.data, g.application_game_id
-    from (select max(position) as last from compared) s left join page t on true
-      left join lateral (select data from events where event_id = t.event_id limit 1) e on true
-      left join lateral (select application_id, application_game_id from games where game_id = t.game_id limit 1) g on true
-    order by t.position`;
+    from (select max(position) as last from compared) s left join page p on true
+      left join lateral (select data from events where event_id = p.event_id limit 1) e on true
+      left join lateral (select application_id, application_game_id from games where game_id = p.game_id limit 1) g on true
+    order by p.position`;
   const list = rows.filter((row) => row.position !== null).map(({ last: _, ...event }) => event);
   const last = list.length === limit ? list.at(-1)?.position : rows[0]?.last;
   return { list, next: last ?? after };

@@ -11,7 +11,10 @@ export class GonePlaceError extends CatalogueError {
 
   constructor() {
     super(
-      'The stream does not continue at this place: its events are deleted by now (they are kept for 90 days), or the database was restored from before it. Copy the catalogue anew, from "latest".',
+      [
+        'The stream does not continue at this place: its events are deleted by now (they are kept for 90 days),',
+        'or the database was restored from before it. Copy the catalogue anew, from "latest".',
+      ].join(' '),
     );
   }
 }

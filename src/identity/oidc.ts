@@ -16,6 +16,7 @@ import {
   insertOperator,
   lockOperatorBySubject,
   type OperatorRow,
+  rolesGained,
   startCounting,
   updateOperator,
 } from '#db/queries/operators.ts';
@@ -67,7 +68,7 @@ const updateKnown = async (
   name = formerName,
 ): Promise<void> => {
   await updateOperator(tx, login, { roles, name });
-  const added = roles.filter((role) => role !== 'viewer' && !from.includes(role));
+  const added = rolesGained(roles, from);
   if (added.length > 0) await startCounting(tx, login, added, false);
   if (from.join() === roles.join()) return;
   await recordOperator(tx, PROVIDER, 'operator.roles', login, { from, to: roles });

@@ -9,6 +9,7 @@ import {
   lockOperatorState,
   type OperatorRow,
   type OperatorState,
+  rolesGained,
   SECOND_PERSONS,
   startCounting,
   updateOperator,
@@ -155,7 +156,7 @@ export const setRoles = defineOperation({
     if (before.oidc_subject !== null)
       throw new StateError(`The roles of ${login} come from the OIDC provider, at each sign-in.`);
     await updateOperator(tx, login, { roles });
-    const added = roles.filter((role) => role !== 'viewer' && !before.roles.includes(role));
+    const added = rolesGained(roles, before.roles);
     if (added.length > 0) await startCounting(tx, login, added, isOwner(caller));
     return { login, roles, before: before.roles };
   },

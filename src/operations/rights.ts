@@ -66,7 +66,7 @@ export const readCallerState = async (
 
 /**
  * Refuses an operator who was disabled, or lost the role, and a token or session that ended, since the request was let in.
- * Call it after `recordAudit`, whose lock makes transactions of others wait, so the state holds at the commit.
+ * It follows `recordAudit`, whose lock makes transactions of others wait, so the state holds at the commit.
  * @throws ForbiddenError
  */
 export const requireRightStill = (

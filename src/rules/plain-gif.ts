@@ -7,8 +7,8 @@ const tableBytes = (flags = 0): number => ((flags & 0x80) === 0 ? 0 : 3 * 2 ** (
 const [CODES, CODE_BITS_MAX] = [4_096, 12];
 
 /**
- * Reads the codes (LZW) at `at` until they have made this many pixels. It reads the blocks in place and keeps no arrays,
- * because the largest pictures leave the decoder no memory for more.
+ * Reads the codes (LZW) at `at` until they have made this many pixels. It reads the blocks in place, and makes no
+ * array for a code, because the largest pictures leave the decoder no memory for more.
  * @returns the pixels that are left, and the highest number of a colour
  */
 const readPixels = (gif: Buffer, at: number, pixels: number): { left: number; highest: number } => {
