@@ -20,12 +20,12 @@ export type StreamEvent = Pick<StreamRow, 'type' | 'facts' | 'created_at'> & {
 };
 
 /**
- * The id of an event that only the stream has: a UUID v8 of its time and its position. A position returns for another event
+ * The id of an event `p` that only the stream has: a UUID v8 of its time and its position. A position returns for another event
  * after a failover to a replica that lacks the last commits, and receivers ignore an id that they know.
  */
 const eventIdOf = (sql: Queryable) =>
-  sql`(lpad(to_hex((extract(epoch from t.created_at) * 1000)::bigint), 12, '0') || '80008000'
-       || lpad(to_hex(t.position), 12, '0'))::uuid`;
+  sql`(lpad(to_hex((extract(epoch from p.created_at) * 1000)::bigint), 12, '0') || '80008000'
+       || lpad(to_hex(p.position), 12, '0'))::uuid`;
 
 /** One read compares at most this many rows with the types. */
 const COMPARED_MAX = 2_000;
